@@ -150,7 +150,7 @@ def test_without_pairs_there_are_statistics_alone(run):
     ("pairs", "flags", "said"),
     [
         (["de-en"], {}, "--pairs de-en: there is no CommonCrawl text of de, so it cannot be calibrated"),
-        (["fr-en", "en-fr"], {}, "--pairs en-fr: the pair appears twice; one W serves both"),
+        (["fr-en", "en-fr"], {}, "--pairs en-fr: the pair appears twice; one rotation serves both"),
         (["fr"], {}, "--pairs 'fr': want a pair of languages"),
         (["fr-fr"], {}, "--pairs 'fr-fr': want a pair of languages"),
         ([], {"recipe": {"sentence": 3}}, "did you mean 'sentences'"),
@@ -200,5 +200,5 @@ def _counting(opened: list):
 
 def test_a_corpus_without_a_sentence_is_refused(tmp_path):
     path = written(tmp_path / "sw", "sw", 0)
-    with pytest.raises(SteleError, match="no sentence of sw in it"):
+    with pytest.raises(SteleError, match="found no sentence of sw"):
         sample_sentences(path, 10, 0, "sw")

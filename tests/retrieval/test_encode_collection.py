@@ -159,7 +159,7 @@ def test_what_does_not_belong_together_is_refused(tmp_path, encoder, data):
     def search(*more: str, vectors=given, benchmark="neuclir_mlir"):
         union.run(tmp_path, encoder, data, benchmark, LANGUAGES[benchmark], *more, "--vectors", *vectors)
 
-    with pytest.raises(SteleError, match="collection all needs those of zh too"):
+    with pytest.raises(SteleError, match="collection all needs the records of zh too"):
         search(vectors=given[:2])
     with pytest.raises(SteleError, match="collection fa is given twice"):
         search(vectors=[*given, given[0]])
@@ -168,14 +168,14 @@ def test_what_does_not_belong_together_is_refused(tmp_path, encoder, data):
     for option in (["--limit", "1"], ["--keep-index", str(tmp_path / "kept")]):
         with pytest.raises(SteleError, match=f"--vectors, {option[0]}: stored vectors are used unchanged"):
             search(*option)
-    with pytest.raises(SteleError, match="passages were with another windows"):
+    with pytest.raises(SteleError, match="passages were encoded with another windows"):
         search(*WINDOWS)
     shorter = encoded(tmp_path, encoder, data, spec=retrieval.SPEC | {"passage_length": 8}, name="shorter")
-    with pytest.raises(SteleError, match=r"shorter/fa/record.json: .* passages were with another encoding"):
+    with pytest.raises(SteleError, match=r"shorter/fa/record.json: .* passages were encoded with another encoding"):
         search(vectors=shorter)
     record = json.loads(Path(given[1]).read_text())
     write_sealed(Path(given[1]), record | {"inputs": record["inputs"] | {"encoder": "another"}})
-    with pytest.raises(SteleError, match=r"ru/record.json: .* passages were with another encoder"):
+    with pytest.raises(SteleError, match=r"ru/record.json: .* passages were encoded with another encoder"):
         search()
 
 

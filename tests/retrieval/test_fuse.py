@@ -196,7 +196,7 @@ def test_the_query_itself_is_fused_only_where_it_is_a_hit(fusing, same_id, count
 def test_a_run_that_is_not_there_is_named(fusing, monkeypatch):
     hits = random_hits(1, 5, 0.0)
     monkeypatch.setattr(fuse, "runs_of", lambda record, folder: {"yy": folder})
-    with pytest.raises(SteleError, match=r"term/record\.json: has no run of xx; it has yy"):
+    with pytest.raises(SteleError, match=r"term/record\.json: found no run of xx, only of yy; search"):
         fusing("gone", hits, hits, random_judgments(1))
 
 

@@ -138,7 +138,7 @@ def test_a_question_s_language_cannot_lead_elsewhere():
 def test_hard_negatives_of_another_collection_are_refused(tmp_path, tuned, collection, by_hand):
     collection.add("sw", {"a": "9 0 x", "b": "8 0 x"}, [("1 0", ["a"])])
     put(tmp_path / "sw/c/corpus.jsonl.gz", [passage("1", "9 0 y"), passage("2", "8 0 y")])
-    with pytest.raises(SteleError, match="collection sw: none of the questions' positives is in it"):
+    with pytest.raises(SteleError, match="collection sw: it has none of the questions' positives"):
         mine(tmp_path, tuned, collection.given)
     assert not (tmp_path / "out").exists()
 

@@ -131,5 +131,5 @@ def test_a_benchmark_that_is_of_no_pairs_is_refused(monkeypatch):
     one_english = [QuerySet("fr-en", "fr", "en"), QuerySet("de-en", "de", "en")]
     # Belebele names the language of the passages first: each side would be moved by the other's mean
     for sets in ([QuerySet("sw", "sw", "sw")], one_english, Belebele().query_sets(["ru-en"])):
-        with pytest.raises(SteleError, match="want a benchmark of pairs of languages"):
+        with pytest.raises(SteleError, match="want a benchmark of language pairs"):
             encoder_arguments.CalibrationTransforms(args, encoder, sets)

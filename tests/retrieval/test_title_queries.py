@@ -134,7 +134,7 @@ def test_parts_and_threads_change_nothing(tmp_path, documents, monkeypatch):
 
 def test_what_has_no_titles_or_finds_nothing_is_refused(tmp_path):
     untitled = corpus(tmp_path / "1", {"": ["A text of the web."]})
-    with pytest.raises(SteleError, match="no document there has a title"):
+    with pytest.raises(SteleError, match="no document has a title"):
         title_queries.run(arguments(tmp_path, [untitled]))
     other = corpus(tmp_path / "2", {"Nile": ["A river."]})
     with pytest.raises(SteleError, match="BM25 found no article by its title; 1 titles"):

@@ -1,7 +1,7 @@
-"""Search a benchmark with BM25, k1 and b given or chosen in each language on other questions; write canonical runs.
+"""Search a benchmark with BM25 and write canonical runs; k1 and b are given, or tuned per language on another split.
 
-Language by language: the passages are indexed into the state folder; where k1 and b are to be chosen, the questions of
-a split are searched with every pair of the recipe, and the judged ones with the pair of the highest MRR@100. A recipe
+The job indexes the passages of one language after the other in the state folder. To tune k1 and b, it searches the
+queries of a split with every pair of the recipe, and the judged queries with the pair of the highest MRR@100. A recipe
 with `rm3` expands the queries. A killed job resumes where it stopped: complete blocks of the index, tried parameters
 and finished searches are kept in the state folder until the job is done.
 
@@ -54,12 +54,12 @@ class Bm25(ResumableJob):
     languages: Some[Name]
     """Languages of the benchmark."""
     recipe: Json
-    """k1, b (lengths, rm3); or a split and what is tried on it."""
+    """k1, b (lengths, rm3); or a split, and the k1 and b to try on it."""
     data: Datasets
     anserini: Record | None = None
-    """Search with the Anserini in this folder."""
+    """Record beside Anserini's jar: search with Anserini instead of bm25s."""
     depth: Count = 100
-    """Passages a query."""
+    """Passages to rank per query."""
     threads: Count = 1
     """CPU threads."""
     output: Annotated[NewRecord, record_beside(JOB, ["runs"])]
@@ -89,7 +89,7 @@ def run(args: Bm25) -> None:
 
 
 class Bm25Job:
-    """The inputs, the recipe and the state of one job, and the steps of its search."""
+    """Runs one BM25 job: holds its inputs, recipe and state folder, and searches its query sets."""
 
     def __init__(self, args: Bm25) -> None:
         # the benchmark and the recipe
@@ -128,7 +128,7 @@ class Bm25Job:
         shutil.rmtree(self.folder(query_set))
 
     def direct(self, query_set: QuerySet, recipe: Search) -> tuple[list[Query], list[Hits], Values]:
-        """The queries, their hits with the recipe's k1 and b, and the facts of the search."""
+        """Searches with the recipe's k1 and b. Returns the queries, their hits, and the facts of the search."""
         queries, parameters = self.queries(query_set), (recipe.k1, recipe.b)
         engine = self.engine(query_set, {ALL: queries})
         depth = self.deepest(query_set, queries)
@@ -139,7 +139,7 @@ class Bm25Job:
         return queries, hits, {"passages": engine.passages, **engine.facts}
 
     def tuned(self, query_set: QuerySet, recipe: Tuning) -> tuple[list[Query], list[Hits], Values]:
-        """The queries, their hits with the k1 and b that are best on another split, and the facts of the search."""
+        """Searches with the k1 and b that are best on another split. Returns queries, hits, and facts of the search."""
         tuned, judged = recipe.split, self.benchmark.JUDGED_SPLIT
         if judged is None:
             raise SteleError(f"--recipe: split {tuned}: {self.args.benchmark} has no split besides the scored one")
@@ -161,7 +161,7 @@ class Bm25Job:
         return splits[judged], hits, facts
 
     def tune(self, query_set: QuerySet, engine: Engine, queries: Sequence[Query], recipe: Tuning) -> dict:
-        """(k1, b) -> MRR on the queries, for each pair of the recipe's grid; saved pair by pair."""
+        """Searches the queries with each (k1, b) of the recipe's grid; returns (k1, b) -> MRR, saved pair by pair."""
         path = self.folder(query_set) / "tuned.json"
         judgments = self.benchmark.judgments(self.data, query_set, recipe.split)
         mrr_of = {tuple(parameters): mrr for parameters, mrr in read_state(path) or ()}
@@ -174,16 +174,16 @@ class Bm25Job:
         return mrr_of
 
     def queries(self, query_set: QuerySet, *split: str) -> list[Query]:
-        """The queries of a split, or of a benchmark without splits. Raises SteleError where there is none."""
+        """Reads the queries of a split, or of a benchmark without splits. Raises SteleError if there is no query."""
         options = topic_options(self.benchmark, self.args.benchmark, getattr(self.recipe, "field", None))
         queries = list(self.benchmark.queries(self.data, query_set, *split, **options))
         if not queries:
             name = " ".join([*split, "query"])
-            raise SteleError(f"{self.args.benchmark}: {query_set.name} has no {name} in the data given")
+            raise SteleError(f"{self.args.benchmark}: query set {query_set.name} has no {name} in the data")
         return queries
 
     def engine(self, query_set: QuerySet, splits: dict[str, list[Query]]) -> Engine:
-        """A query set's collection, indexed for these queries."""
+        """Indexes a query set's collection for the queries of `splits`; returns the engine that searches it."""
         folder, threads = self.folder(query_set), self.args.threads
         texts = Texts(query_set.language, lambda: self.contents(query_set))
         if self.jar:
@@ -193,16 +193,16 @@ class Bm25Job:
         return Bm25sEngine(texts, folder, splits, threads, rounded)
 
     def folder(self, query_set: QuerySet) -> Path:
-        """Where a query set is searched: query sets may share a collection, whose index has the terms of one alone."""
+        """State folder of a query set; each has an index of its own, which has only the terms of its queries."""
         return self.state / "searches" / query_set.name
 
     def deepest(self, query_set: QuerySet, queries: Sequence[Query]) -> int:
-        """The number of hits to search, so that each query has --depth of them that may count."""
+        """Number of hits to search for, so that --depth of them remain when left-out documents are removed."""
         of_query_set = self.benchmark.left_out(self.data, query_set)
         return of_query_set.deepest((query.id for query in queries), self.args.depth)
 
     def contents(self, query_set: QuerySet) -> Iterator[tuple[str, str]]:
-        """(id, text) of a collection's passages: title and text, as Anserini's index of Mr. TyDi has them."""
+        """Reads (id, text) of a collection's passages; title and text are joined as in Anserini's index of Mr. TyDi."""
         passages = self.benchmark.passages(self.data, query_set.collection)
         expected = expected_passages(self.inputs, query_set.collection, "passages")
         yield from track(
@@ -213,7 +213,7 @@ class Bm25Job:
 def mean_reciprocal_rank(
     query_set: QuerySet, judged: Mapping[str, Mapping[str, int]], queries: Sequence[Query], hits: Sequence[Hits]
 ) -> float:
-    """The metric mrr of the hits of some queries, cut at CUT; a query without a result or a judgment scores 0."""
+    """Mean reciprocal rank of the queries' hits, cut at CUT; a query without a hit or a judgment scores 0."""
     names = [query.id for query in queries]
     case = Case(relevant=[judged.get(name, {}) for name in names])
     case.add(query_set, names)

@@ -1,8 +1,8 @@
-"""Calibrate an encoder's vectors across languages: mean and deviation of each, and a rotation of each pair.
+"""Calibrate an encoder's vectors: learn each language's mean and deviation, and a rotation for each language pair.
 
-CCP, section 3.2; nothing is learnt from translations, but from sentences of CommonCrawl, language by language and pair
-by pair. Finished languages and pairs stay in the state folder, so that a killed job resumes. The vectors of a language
-are dropped after its last pair.
+The method is that of CCP, section 3.2: it learns from sentences of CommonCrawl, language by language and pair by pair,
+and from no translations. Finished languages and pairs stay in the state folder, so that a killed job resumes. The
+vectors of a language are dropped after its last pair.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ SPREAD = 4  # sentences that are read for each one drawn, to mix the row groups 
 
 class Calibrate(ResumableJob):
     model: str
-    """What the model is called."""
+    """Name of the model, for the record."""
     encoder: EncoderRecord
     encoding: Encoding = "{}"
     documents: Some[str]
     """LANGUAGE=RECORD of each language to calibrate: documents of CommonCrawl."""
     pairs: tuple[str, ...] = ()
-    """To rotate, e.g. fr-en: French to English."""
+    """Pairs to rotate, e.g. fr-en: French to English."""
     recipe: Json = "{}"
     """Sentences, scaling, rotation; default: MUSE's."""
     seed: Seed
@@ -68,7 +68,7 @@ def run(args: Calibrate) -> None:
     encoder = load_encoder(args.encoder.parent, parse_encoding(args.encoding), str(default_device()))
     if not encoder.spec.of_one_kind:
         raise SteleError(
-            "--encoder: queries and passages are encoded differently; a calibration wants one vector a text"
+            "--encoder: queries and passages are encoded differently; give an encoder with one vector per text"
         )
 
     # the state folder
@@ -106,9 +106,9 @@ def run(args: Calibrate) -> None:
 
 
 def documents_of(items: list[str]) -> dict[str, Path]:
-    """The records of documents by language, in the order of the languages, from LANGUAGE=RECORD each.
+    """Parses LANGUAGE=RECORD items into language -> record of its documents, sorted by language.
 
-    Raises SteleError for another form, a language given twice, and a record that does not exist.
+    Raises SteleError for an item of another form, a language given twice, and a record that does not exist.
     """
     documents: dict[str, Path] = {}
     for item in items:
@@ -122,7 +122,7 @@ def documents_of(items: list[str]) -> dict[str, Path]:
 
 
 def checked_pairs(pairs: list[str], documents: Mapping[str, Path]) -> list[str]:
-    """The pairs. Raises SteleError for one that is not of two languages with documents, and for one given twice."""
+    """Checks and returns `pairs`. Raises SteleError if one is not of two languages with documents, or is repeated."""
     seen: set[frozenset[str]] = set()
     for pair in pairs:
         languages = pair.split("-")
@@ -134,27 +134,27 @@ def checked_pairs(pairs: list[str], documents: Mapping[str, Path]) -> list[str]:
                 f"--documents {missing[0]}=RECORD, or leave the pair out"
             )
         if frozenset(languages) in seen:
-            raise SteleError(f"--pairs {pair}: the pair appears twice; one W serves both directions")
+            raise SteleError(f"--pairs {pair}: the pair appears twice; one rotation serves both directions")
         seen.add(frozenset(languages))
     return pairs
 
 
 class CalibrationJob:
-    """What is learnt of an encoder, language by language and pair by pair, in a state folder."""
+    """Learns the calibration of an encoder, language by language and pair by pair, in a state folder."""
 
     def __init__(self, encoder: Any, recipe: Any, documents: Mapping[str, Path], seed: int, state: Path) -> None:
         self.encoder, self.recipe, self.documents, self.seed, self.state = encoder, recipe, documents, seed, state
         self._vectors: dict[str, np.ndarray] = {}  # language -> vectors that are still needed
 
     def facts(self, name: str) -> dict[str, Any] | None:
-        """The facts of a finished language or pair; None of another."""
+        """Facts of a finished language or pair; None if it is not finished."""
         return read_state(self._facts_file(name))
 
     def _facts_file(self, name: str) -> Path:
         return self.state / f"{name}.json"
 
     def statistics(self, language: str) -> calibration.Statistics:
-        """The statistics of a language, learnt unless they are there."""
+        """Mean and deviation of a language's vectors; computes and saves them at the first call."""
         path = self.state / f"statistics.{language}.safetensors"
         if self.facts(language) is None:
             vectors = self.vectors(language)
@@ -165,7 +165,7 @@ class CalibrationJob:
         return statistics[language]
 
     def rotate(self, pair: str, later: list[str]) -> None:
-        """Learns the W of a pair, unless it is there; drops the vectors that no `later` pair needs."""
+        """Learns and saves the rotation of a pair, if not yet saved; drops the vectors that no `later` pair needs."""
         from stele.encoders.rotation import learn_rotation
 
         languages, recipe = pair.split("-"), self.recipe.rotation
@@ -193,7 +193,7 @@ class CalibrationJob:
             self.forget(language)
 
     def rotation(self, pair: str) -> np.ndarray:
-        """The W [d, d] of a pair that is learnt."""
+        """Reads the saved rotation W [d, d] of a pair."""
         _, rotations = calibration.read_tensors(self._rotation_file(pair))
         return rotations[pair]
 
@@ -201,7 +201,7 @@ class CalibrationJob:
         return self.state / f"rotation.{pair}.safetensors"
 
     def vectors(self, language: str) -> np.ndarray:
-        """The vectors of a language's sentences, float32 [n, d], encoded unless they are there; mapped, not loaded."""
+        """Vectors of a language's sentences, float32 [n, d], memory-mapped; encodes the sentences at the first call."""
         if language not in self._vectors:
             self._vectors[language] = self._encoded(language)
         return self._vectors[language]
@@ -221,7 +221,7 @@ class CalibrationJob:
         return np.load(folder / "vectors.npy", mmap_mode="r")
 
     def scaled(self, language: str) -> np.ndarray:
-        """The vectors of a language, shifted and scaled, float32 [n, d]."""
+        """Vectors of a language's sentences, shifted and scaled, float32 [n, d]."""
         of_language = calibration.Calibration({language: self.statistics(language)}, {}, self.recipe.scale_by)
         return of_language.apply(self.vectors(language), "scaled", language)
 
@@ -232,10 +232,10 @@ class CalibrationJob:
 
 
 def sample_sentences(documents: Path, count: int, seed: int, language: str) -> list[str]:
-    """At most `count` sentences of a corpus (its record), each text once, in an order drawn at random.
+    """Draws at most `count` distinct sentences of a corpus (given by its record), in random order.
 
-    Row groups of documents are read in an order that seed and language decide, until they hold SPREAD times `count`
-    sentences, each of which is as likely. Raises SteleError for a corpus without a sentence.
+    It reads row groups in an order that seed and language decide, until they hold SPREAD times `count` sentences, and
+    draws from these with equal probability. Raises SteleError for a corpus without a sentence.
     """
     texts: list[str] = []
     draws: list[np.ndarray] = []
@@ -245,7 +245,7 @@ def sample_sentences(documents: Path, count: int, seed: int, language: str) -> l
         if len(texts) >= SPREAD * count:
             break
     if not texts:
-        raise SteleError(f"{documents}: no sentence of {language} in it, so it cannot be calibrated; leave it out")
+        raise SteleError(f"{documents}: found no sentence of {language} to calibrate by; leave it out")
     distinct: dict[str, None] = {}
     for place in np.argsort(np.concatenate(draws), kind="stable"):
         if len(distinct) == count:
@@ -255,7 +255,7 @@ def sample_sentences(documents: Path, count: int, seed: int, language: str) -> l
 
 
 def _groups(documents: Path, seed: int, language: str) -> Iterator[tuple[str, int, list[str]]]:
-    """(shard, number, sentences) of the row groups of a corpus, in an order drawn at random."""
+    """Reads the row groups of a corpus in random order; yields (shard, row group number, sentences)."""
     import pyarrow.parquet as pq
 
     places: list[tuple[Path, int]] = []

@@ -1,7 +1,7 @@
-"""Encode a collection that several benchmarks search: its vectors and ids, for the searches of all of them.
+"""Encode a collection that several benchmarks search, and write its vectors and ids for all these searches.
 
-NeuCLIRBench's three benchmarks rank the same documents, by language or all in one. The vectors are those that a search
-would make for itself, and stay until the last search is done (or for good, with `keep_index`). A killed job resumes
+NeuCLIRBench's three benchmarks rank the same documents, by language or all in one. The vectors equal those that a
+search itself would make, and stay until the last search is done (or for good, with `keep_index`). A killed job resumes
 where it stopped: encoded blocks are kept in the state folder until the job is done. Several processes (torchrun's)
 share the encoding and write the same bytes as one.
 """
@@ -29,9 +29,9 @@ logger = logging.getLogger(__name__)
 
 class EncodeCollection(ResumableJob, EncoderJob):
     benchmark: str
-    """That reads the collection."""
+    """The benchmark that reads the collection."""
     collection: Name
-    """A language of the benchmark, whose collection it is."""
+    """Name of the collection: a language of the benchmark."""
     data: Datasets
     windows: WindowsJson = None
     output: Annotated[NewRecord, record_of(JOB)]

@@ -1,12 +1,12 @@
 """Encode pairs: questions and their gold passages, or texts and their translations.
 
 Alignment and uniformity (KEPT, table 8) look at where questions and the passages that answer them lie, and rank
-nothing. For each language two arrays are written, in the order of the questions, whose lines belong together. The
+nothing. For each language two arrays are written, in the order of the questions; rows of one number form a pair. The
 vectors are the encoder's own, not scaled. Questions without a gold passage are left out and counted.
 
 With a benchmark of parallel texts (Yu et al., section 5.3.3) each language is encoded once, as queries are; for every
-pair of languages the nearest text by CSLS is searched in both directions (`encoders/neighbours.py`: of equals the
-lowest line), and the runs are written instead of the vectors.
+pair of languages the nearest text by CSLS is searched in both directions (`encoders/neighbours.py`; the lowest line
+wins ties), and the runs are written instead of the vectors.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def run(args: EncodePairs) -> None:
     benchmark = load_reader(args.benchmark, BenchmarkReader)
     write = next((write for kind, write in WRITERS.items() if isinstance(benchmark, kind)), None)
     if write is None:
-        raise SteleError(f"--benchmark {args.benchmark}: neither questions with gold passages nor parallel texts")
+        raise SteleError(f"--benchmark {args.benchmark}: want questions with gold passages, or parallel texts")
     data = data_records(args.data)
     encoder = load_given_encoder(args)
     name = RUNS if write is write_runs else VECTORS
@@ -78,9 +78,9 @@ def run(args: EncodePairs) -> None:
 def write_vectors(
     benchmark: GoldPairsReader, data: Data, languages: Sequence[str], encoder: Encoder, folder: Path
 ) -> dict[str, Any]:
-    """Writes two arrays a language, of its questions and their gold passages; returns the facts of the record.
+    """Writes each language's vectors of questions and of their gold passages; returns the facts of the record.
 
-    Raises SteleError where no question has a gold passage.
+    Raises SteleError if no question has a gold passage.
     """
     counts = {}
     for language in languages:
@@ -106,7 +106,7 @@ def write_vectors(
 def write_runs(
     benchmark: ParallelTextsReader, data: Data, languages: Sequence[str], encoder: Encoder, folder: Path
 ) -> dict[str, Any]:
-    """Writes a run for each direction of each pair of `languages`; returns the facts of the record."""
+    """Writes a run for both directions of each language pair in `languages`; returns the facts of the record."""
     from stele.encoders.neighbours import nearest_translations
 
     codes = dict.fromkeys(code for pair in languages for code in sides(pair))
@@ -134,7 +134,7 @@ WRITERS = {GoldPairsReader: write_vectors, ParallelTextsReader: write_runs}
 
 
 def split(pairs: Sequence[tuple[Query, Passage | None]]) -> tuple[list[Query], list[Passage], int]:
-    """The questions that have a gold passage, these passages, and the number of questions without one."""
+    """Splits pairs into questions with a gold passage, their passages, and the number of questions without one."""
     complete = [(query, passage) for query, passage in pairs if passage is not None]
     queries, passages = [query for query, _ in complete], [passage for _, passage in complete]
     return queries, passages, len(pairs) - len(complete)

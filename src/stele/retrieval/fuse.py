@@ -1,13 +1,13 @@
-"""Fuse the ranking of term matching with that of dense retrieval, the weight chosen by cross-validation.
+"""Fuse the rankings of term matching and of dense retrieval; choose the weight by cross-validation.
 
-Topics are dealt into five folds; the weight of a fold is the one with the best AP over the topics of the other four
+Topics are divided into five folds; the weight of a fold is the one with the best AP over the topics of the other four
 (Shi et al., sections 3 and 5). The fused run, in canonical order, goes to runs/; alpha.csv beside it has the folds, the
 weight of each, and the AP of every weight. The job takes seconds: a killed one starts anew.
 
     score = a * S_term + (1 - a) * S_dense
 
-A document that a list lacks has 0 there (section 5), so that of two documents that term matching lacks, one with a
-negative dense score ranks below one that dense retrieval lacks too.
+A document that is missing from a list scores 0 there (section 5). So a document with a negative dense score, missing
+from the list of term matching, ranks below a document that is missing from both.
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ class Fuse(Job):
     """The record of the runs of dense retrieval."""
     data: Datasets
     recipe: Json = "{}"
-    """scores."""
+    """The key scores: raw, or min_max."""
     folds: Record | None = None
-    """Beside BENCHMARK.txt, lines `topic fold`."""
+    """Record beside BENCHMARK.txt, which has lines `topic fold`."""
     depth: Count = 1000
-    """Documents a topic."""
+    """Documents to rank per topic."""
     output: Annotated[NewRecord, record_beside(JOB, ["runs"], "alpha.csv")]
 
 
@@ -69,7 +69,7 @@ def run(args: Fuse) -> None:
     searched = [records.read_record(path) for path in (args.term, args.dense)]
     for path, record in zip((args.term, args.dense), searched, strict=True):
         if (other := record.get("benchmark", args.benchmark)) != args.benchmark:
-            raise SteleError(f"{path}: its runs are of {other}, not of {args.benchmark}")
+            raise SteleError(f"{path}: its runs are of {other}, not of {args.benchmark}; give runs of one benchmark")
     term, dense = (runs_of(*pair) for pair in zip(searched, (args.term.parent, args.dense.parent), strict=True))
     folder, table = args.output.parent / "runs", args.output.parent / "alpha.csv"
     searches: dict[str, Any] = {}
@@ -129,16 +129,16 @@ def run(args: Fuse) -> None:
 
 
 def _read(runs: Mapping[str, Path], name: str, record: Path) -> Run:
-    """The run of a query set; a run without a line is a list without hits. Raises SteleError where there is no run."""
+    """Reads the run of a query set; an empty file is a run without hits. Raises SteleError if there is no run."""
     if name not in runs:
-        raise SteleError(f"{record}: has no run of {name}; it has {', '.join(runs)}")
+        raise SteleError(f"{record}: found no run of {name}, only of {', '.join(runs)}; search {name} too")
     with open_unpacked(runs[name]) as lines:
         empty = not lines.read(1)
     return run_of({}) if empty else read_run(runs[name])
 
 
 def _folds(args: Fuse, topics: list[str]) -> dict[str, int]:
-    """Topic -> fold, by the user's file where it has one for the benchmark."""
+    """Assigns each topic a fold: by the benchmark's file in --folds, if there is one, else by a hash of the topic."""
     path = args.folds.parent / f"{args.benchmark}.txt" if args.folds else None
     try:
         return read_folds(path, topics) if path and path.exists() else folds_by_hash(topics)
@@ -147,7 +147,7 @@ def _folds(args: Fuse, topics: list[str]) -> dict[str, int]:
 
 
 class Fold(NamedTuple):
-    """A fold: its topics, the mean AP of each weight over the other folds' topics [alphas], its weight's place."""
+    """A fold: its topics, mean AP over the other folds' topics by weight [alphas], index of the chosen weight."""
 
     topics: list[str]
     mean_ap: np.ndarray
@@ -155,7 +155,7 @@ class Fold(NamedTuple):
 
 
 class Candidates(NamedTuple):
-    """The documents of both lists, in the order of a run where scores are equal; the scores are float64 [n]."""
+    """Documents of both lists, ids in descending order (the canonical order of ties), with scores float64 [n]."""
 
     names: list[str]
     term: np.ndarray
@@ -163,7 +163,7 @@ class Candidates(NamedTuple):
 
 
 def candidates(term: Hits, dense: Hits, min_max: bool = False) -> Candidates:
-    """The documents of two lists, of which either may be empty; `min_max` scales their scores to 0..1."""
+    """Joins the documents of two lists, either of which may be empty; `min_max` scales the scores to 0..1."""
     term_scores, dense_scores = (dict(_min_max(hits) if min_max else hits) for hits in (term, dense))
     names = sorted(term_scores.keys() | dense_scores.keys(), key=lambda name: name.encode("utf-8"), reverse=True)
     columns = (np.array([scores.get(name, 0.0) for name in names]) for scores in (term_scores, dense_scores))
@@ -171,14 +171,14 @@ def candidates(term: Hits, dense: Hits, min_max: bool = False) -> Candidates:
 
 
 def _min_max(hits: Hits) -> Hits:
-    """Scores scaled from 0, the least, to 1; equal scores are all 1, since a document that is lacking has 0."""
+    """Scales scores to 0..1 by minimum and maximum; equal scores all become 1, as a missing document has 0."""
     values = [score for _, score in hits]
     low, wide = min(values, default=0.0), max(values, default=0.0) - min(values, default=0.0)
     return [(name, (score - low) / wide if wide else 1.0) for name, score in hits]
 
 
 def fused(topic: Candidates, alpha: float, depth: int) -> Hits:
-    """The first `depth` documents by their fused scores, in canonical order."""
+    """Ranks the documents by their fused scores; returns the first `depth` in canonical order."""
     (scores,), (order,) = _ranked(topic, np.array([alpha]), depth)
     return [(topic.names[place], float(scores[place])) for place in order]
 
@@ -186,7 +186,7 @@ def fused(topic: Candidates, alpha: float, depth: int) -> Hits:
 def average_precisions(
     topic: Candidates, judged: Mapping[str, int], depth: int, alphas: np.ndarray = ALPHAS
 ) -> np.ndarray:
-    """AP@depth of a topic with each weight, float64 [alphas], as the metric `ap` has it; 0 without a relevant one."""
+    """AP@depth of a topic under each weight, float64 [alphas], like the metric `ap`; 0 without a relevant document."""
     total = sum(relevance >= 1 for relevance in judged.values())
     if not (total and topic.names):
         return np.zeros(len(alphas))
@@ -197,14 +197,14 @@ def average_precisions(
 
 
 def _ranked(topic: Candidates, alphas: np.ndarray, depth: int) -> tuple[np.ndarray, np.ndarray]:
-    """(scores float32 [alphas, n], places of the first `depth` of them [alphas, <= depth])."""
+    """Fused scores, float32 [alphas, n], and the indices of the best `depth` documents, [alphas, <= depth]."""
     weight = alphas[:, None]
     scores = (weight * topic.term + (1 - weight) * topic.dense).astype(np.float32)
     return scores, np.argsort(-scores, axis=1, kind="stable")[:, :depth]
 
 
 def choose(mean_ap: Sequence[float]) -> int:
-    """The place of the weight with the highest mean AP to four digits, the least of equals.
+    """Index of the weight with the highest mean AP, rounded to four digits; the smallest weight wins ties.
 
     >>> choose([0.2, 0.30001, 0.30002, 0.1])
     1
@@ -216,9 +216,9 @@ def choose(mean_ap: Sequence[float]) -> int:
 def choose_weights(
     topics: Mapping[str, Candidates], judged: Mapping[str, Mapping[str, int]], fold_of: Mapping[str, int], depth: int
 ) -> list[Fold]:
-    """The folds with their weights, each chosen without the fold's own judgments.
+    """Chooses a weight for each fold by the judged topics of the other folds.
 
-    Raises SteleError for a fold without a judged topic in the others.
+    Raises SteleError if the other folds have no judged topic.
     """
     ap_of = {name: average_precisions(topics[name], judgments, depth) for name, judgments in judged.items()}
     folds = []
@@ -226,7 +226,7 @@ def choose_weights(
         names = [name for name, fold in fold_of.items() if fold == number]
         others = [values for name, values in ap_of.items() if fold_of[name] != number]
         if not others:
-            raise SteleError(f"fold {number}: no topic of another fold is judged: its weight cannot be chosen")
+            raise SteleError(f"fold {number}: no topic of another fold is judged, so its weight cannot be chosen")
         mean_ap = np.mean(others, axis=0)
         folds.append(Fold(names, mean_ap, choose(mean_ap.tolist())))
     return folds

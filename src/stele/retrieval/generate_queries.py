@@ -1,9 +1,9 @@
-"""Make a transfer set of a collection: queries generated for its windows, the windows as positives, no negatives.
+"""Make a transfer set of a collection: generated queries, with their windows as positives and without negatives.
 
 Shi et al., section 4.2, "generation-based query synthesis": a generator in the language of the collection reads a
-window of sentences and writes a query. Windows are drawn by the seed. A query that is empty, that copies its window
-(its beginning, or a sentence of it), or that another window had before is dropped, and counted. A killed job resumes:
-the queries are kept part by part.
+window of sentences and writes a query. The seed decides which windows are drawn. A query is dropped, and counted, if
+it is empty, copies its window (its beginning, or a sentence of it), or repeats the query of an earlier window. A killed
+job resumes: the queries are kept part by part.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def run(args: GenerateQueries) -> None:
     # drop unusable queries, and write the set
     numbers, dropped = usable(queries, drawn, args.language)
     if not numbers:
-        raise SteleError(f"{args.generator}: of {len(drawn)} windows none has a usable query ({dict(dropped)})")
+        raise SteleError(f"{args.generator}: found no usable query for {len(drawn)} windows (dropped: {dict(dropped)})")
     with atomic_directory(args.output.parent, JOB) as folder:
         passages = [(drawn[number].id, drawn[number].text) for number in numbers]
         no_negatives = [[] for _ in numbers]
@@ -108,14 +108,14 @@ def run(args: GenerateQueries) -> None:
 
 
 def drawn_windows(documents: DocumentWindows, number: int, seed: int) -> tuple[list[Passage], int]:
-    """Drawn windows in their order, and the number of all; memory is bounded by those drawn."""
+    """Draws `number` windows. Returns them in the collection's order, and the total number; holds only drawn ones."""
     total = sum(1 for _ in documents.read())
     rows = set(np.random.default_rng(seed).choice(total, min(number, total), replace=False).tolist())
     return [window for row, window in enumerate(documents.read()) if row in rows], total
 
 
 def generated(state: Path, folder: Path, texts: Sequence[str], recipe: GeneratedQueriesRecipe) -> list[str]:
-    """A query for each text; the saved queries of an earlier run are not generated again."""
+    """Generates a query for each text, in their order; reuses the saved queries of an interrupted run."""
     import torch
 
     from stele.encoders.generator import generate, load_generator
@@ -137,7 +137,7 @@ def generated(state: Path, folder: Path, texts: Sequence[str], recipe: Generated
 
 
 def usable(queries: Sequence[str], windows: Iterable[Passage], language: str) -> tuple[list[int], Counter[str]]:
-    """The numbers of the usable queries, and the number of dropped ones by reason.
+    """Selects usable queries. Returns their row numbers, and the number of dropped queries by reason.
 
     >>> windows = [Passage("a", "", "Rain falls. It is wet."), Passage("b", "", "Sun."), Passage("c", "", "Wind.")]
     >>> usable(["when does it rain", "sun", "When does it rain?"], windows, "en")

@@ -1,8 +1,8 @@
 """Mine hard negatives: an encoder's best passages for the queries of a training set, without their positives.
 
-Every question is searched, exactly, in the collection that its passages are from, that of its language. Its negatives
-are the best --depth passages that are not its positives: neither by id nor by text, since a collection may have a
-passage under several ids. A question that occurs twice is searched once, without the positives of both.
+Every question is searched, exactly, in the collection of its language, from which its passages come. Its negatives
+are the best --depth passages that match no positive by id or by text, since a collection may have a passage under
+several ids. A question that occurs twice is searched once, without the positives of both.
 
 What it costs: the collection is read and encoded once; its vectors are read once for every million of kept passages
 (34,000 questions at depth 30); and it is read once more to write the texts of the negatives. For MS MARCO (401,000
@@ -57,7 +57,7 @@ class HardNegatives(ResumableJob):
     """record.json in a fine-tuned encoder's folder."""
     data: Datasets
     depth: Count
-    """Negatives a question."""
+    """Negatives per question."""
     threads: Threads = None
     output: Annotated[NewRecord, record_of(JOB)]
 
@@ -97,7 +97,7 @@ def run(args: HardNegatives) -> None:
 
 
 class MiningJob:
-    """The inputs, the encoder and the state of one job, and the steps of its mining."""
+    """Runs one mining job: holds its inputs, encoder and state folder, and mines its collections."""
 
     def __init__(self, args: HardNegatives) -> None:
         from stele.encoders.load import load_encoder
@@ -117,7 +117,7 @@ class MiningJob:
         )
 
     def questions(self) -> dict[str, Questions]:
-        """The questions of the training set by collection. Raises SteleError where there is none."""
+        """Reads the training questions by collection. Raises SteleError if no question has a positive passage."""
         collections: dict[str, Questions] = {}
         with bar(None, "read questions", "questions") as shown:
             for example in self.training_set.training(self.data, "train"):
@@ -133,11 +133,11 @@ class MiningJob:
         return self.collection.passages(self.data, collection)
 
     def counts_file(self, collection: str) -> Path:
-        """The counts of a mined collection; written after its files."""
+        """File of a mined collection's counts; it is written last and marks the collection as finished."""
         return self.state / f"{collection}.json"
 
     def mine(self, name: str, questions: Questions) -> None:
-        """Mines one collection into the state folder; the first process writes."""
+        """Mines the negatives of one collection's questions into the state folder; only the first process writes."""
         # encode the collection, and find the passages that are no negatives while it is read
         collection = EncodedCollection(
             name,
@@ -154,7 +154,7 @@ class MiningJob:
                 pass
         excluded = questions.excluded()
         if not any(excluded):
-            raise SteleError(f"collection {name}: none of the questions' positives is in it; it is the wrong one")
+            raise SteleError(f"collection {name}: it has none of the questions' positives; give the right one")
 
         # search the questions, and write their negatives
         saved = self.search(collection, list(questions.rows), excluded)
@@ -171,7 +171,7 @@ class MiningJob:
     def search(
         self, collection: EncodedCollection, questions: Sequence[str], excluded: Sequence[set[bytes]]
     ) -> list[Path]:
-        """Searches the questions part by part; returns the parts' files: their rows, numbers of ids, and ids."""
+        """Searches the questions part by part; returns the files that `save_found` wrote, one per part."""
         wanted = [min(collection.size, self.depth + len(names)) for names in excluded]
         slices = parts(wanted, HITS)
         saved = [collection.folder / f"found-{number:06d}.npz" for number in range(len(slices))]
@@ -193,7 +193,7 @@ class MiningJob:
         return saved
 
     def write(self, collection: str, questions: Questions, saved: Sequence[Path]) -> dict[str, int]:
-        """Writes the passages and the questions of a collection; returns their counts."""
+        """Writes a collection's negatives and its questions as Parquet files; returns the counts of negatives."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -224,10 +224,10 @@ class MiningJob:
 
 
 def parts(wanted: Sequence[int], limit: int) -> list[list[int]]:
-    """Rows that are searched together, from the depth that each wants; a part keeps at most `limit` passages.
+    """Groups rows to search together, given the search depth of each; a part keeps at most `limit` passages.
 
-    A part is searched as deep as the row that wants most. Rows that want few come first, so that a question whose
-    answer occurs a thousand times makes a small part and not a deep search for all.
+    A part is searched to the greatest depth of its rows. Rows are sorted by depth, so that a question whose answer
+    occurs a thousand times falls into a small part and does not deepen the search for all.
 
     >>> parts([3, 9, 3, 4], 9)
     [[0, 2], [3], [1]]
@@ -243,7 +243,7 @@ def parts(wanted: Sequence[int], limit: int) -> list[list[int]]:
 def save_found(
     path: Path, rows: Sequence[int], hit_ids: Sequence[np.ndarray], excluded: Sequence[set[bytes]], depth: int
 ) -> None:
-    """Saves the negatives of some questions, their hits without the excluded ids; `in_order` reads them."""
+    """Saves negatives of the questions `rows`: their first `depth` hits without excluded ids; `in_order` reads them."""
     names: list[bytes] = []
     sizes: list[int] = []
     for row, ids in zip(rows, hit_ids, strict=True):
@@ -255,7 +255,7 @@ def save_found(
 
 
 def in_order(saved: Sequence[Path]) -> tuple[np.ndarray, np.ndarray]:
-    """The number of negatives of each question, int64 [questions], and the ids of all, bytes, question by question."""
+    """Reads saved parts: number of negatives per question, int64 [questions], and all ids, bytes, in that order."""
     parts_read = [np.load(path) for path in saved]
     rows, sizes = (np.concatenate([part[name] for part in parts_read]).astype(np.int64) for name in ("rows", "sizes"))
     names = np.concatenate([part["names"] for part in parts_read])

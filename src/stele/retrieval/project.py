@@ -1,9 +1,8 @@
 """Project the sentence pairs of one language of Tatoeba onto their first two principal components.
 
-The first 1,000 pairs in file order; English and foreign sentences together have one mean and one set of components.
-The vectors are the encoder's own, or as they are compared where a calibration is given, but not scaled to unit length.
-Written: a row a sentence (line from 0, language, x, y), English first, and beside it the record, with the share of
-variance that each coordinate explains.
+It takes the first 1,000 pairs in file order; English and foreign sentences share one mean and one set of components.
+The vectors are the encoder's own, changed by a calibration if one is given, but not scaled to unit length. The CSV file
+has a row per sentence (line from 0, language, x, y), English first; the record has each coordinate's share of variance.
 """
 
 from __future__ import annotations
@@ -77,24 +76,25 @@ def run(args: Project) -> None:
 
 
 def sentences(language: str, data: tatoeba.Data) -> dict[str, list[str]]:
-    """English and the other language -> the first sentences of its side of the pairs, in file order."""
+    """Reads the first PAIRS pairs; returns language -> sentences, English first. Raises SteleError without pairs."""
     sides = {}
     for query_set in Tatoeba().query_sets([language]):
         sides[_side(query_set)] = [query.text for query in islice(Tatoeba().queries(data, query_set), PAIRS)]
     if not sides:
-        raise SteleError(f"--language {language}: Tatoeba pairs English with other languages")
+        raise SteleError(f"--language {language}: Tatoeba pairs English with other languages; give one of them")
     return {side: sides[side] for side in ("en", language)}
 
 
 def _side(query_set: QuerySet) -> str:
-    """The language of a query set's queries."""
+    """Language of a query set's queries."""
     return query_set.name.partition("-")[0]
 
 
 def principal_components(vectors: np.ndarray, count: int = 2) -> tuple[np.ndarray, np.ndarray]:
-    """Coordinates [n, count] of vectors [n, d] on their first principal components, and the share of variance of each.
+    """Projects vectors [n, d] onto their first principal components; returns [n, count] and shares of variance [count].
 
-    A component's sign is free; here its largest loading is positive, so that the order of the vectors does not matter.
+    A component's sign is chosen so that its largest loading is positive; the order of the vectors does not matter.
+    Raises SteleError for a vector that is not finite, and for vectors that span fewer than `count` directions.
 
     >>> points, shares = principal_components(np.array([[0.0, 0.0], [0.0, 3.0], [1.0, 0.0], [1.0, 3.0]]))
     >>> points.round(2).tolist(), shares.round(2).tolist()

@@ -1,10 +1,10 @@
 """Encode a benchmark's passages and queries, search, and write canonical runs.
 
-One collection after the other: its passages are encoded into the state folder, its query sets are searched, and the
-vectors are dropped (or stay in --keep-index). Where one collection's texts are another's queries (Tatoeba), both stay
-until both are searched, and each text is encoded once. Queries that several searches share are encoded once, too.
-With --windows the passages are documents, which are encoded in windows of sentences or tokens, and whose scores come
-from their windows' (dense/windows.py). With --vectors no passage is read: encode_collection has encoded them.
+The job handles one collection after the other: it encodes the passages into the state folder, searches the query sets,
+and drops the vectors (or keeps them in --keep-index). Where one collection's texts are another's queries (Tatoeba), it
+keeps both until both are searched, and encodes each text once. It also encodes shared queries of several searches once.
+With --windows it encodes documents in windows of sentences or tokens, and scores a document by its windows' scores
+(dense/windows.py). With --vectors it reads no passages: encode_collection has encoded them.
 
 A killed job resumes where it stopped: finished searches and encoded blocks are kept in the state folder until the job
 is done. Several processes (torchrun's) share the encoding and the search of each collection and write the same bytes as
@@ -56,7 +56,7 @@ class Retrieve(ResumableJob, CalibratedJob):
     """Languages of the benchmark."""
     data: Datasets
     depth: Count = 100
-    """Passages a query."""
+    """Passages to rank per query."""
     windows: WindowsJson = None
     vectors: Some[Path] | None = None
     """Records of `retrieval encode_collection`, one for each collection: search their vectors."""
@@ -126,7 +126,7 @@ def run(args: Retrieve) -> None:
 
 
 class RetrievalJob:
-    """The inputs, the encoder and the state of one job, and the steps of its search."""
+    """Runs one retrieval job: holds its inputs, encoder and state folder, and searches its query sets."""
 
     def __init__(self, args: Retrieve) -> None:
         from stele.encoders.load import load_encoder
@@ -134,7 +134,7 @@ class RetrievalJob:
 
         # the arguments
         if args.limit and args.keep_index:
-            raise SteleError("--keep-index: a try with --limit has no index worth keeping; leave one of them out")
+            raise SteleError("--keep-index, --limit: --limit makes no whole index; leave out one of them")
         if args.vectors and (other := [name for name in WITHOUT_VECTORS if getattr(args, name)]):
             option = other[0].replace("_", "-")
             raise SteleError(f"--vectors, --{option}: stored vectors are used unchanged; leave one of them out")
@@ -146,7 +146,7 @@ class RetrievalJob:
         self.data = data_folders(benchmark_data)
         self.query_sets: list[QuerySet] = self.benchmark.query_sets(args.languages)
         if not self.query_sets:
-            raise SteleError(f"{args.benchmark}: nothing to search for {', '.join(args.languages)}")
+            raise SteleError(f"{args.benchmark}: found no query set of {', '.join(args.languages)}")
         self.topic_options = search_job.topic_options(self.benchmark, args.benchmark, args.field)
 
         # the encoder, and what is done to its vectors
@@ -196,21 +196,21 @@ class RetrievalJob:
             claim_kept([self.kept(collection) for collection in self.collections()], JOB)
 
     def collections(self) -> dict[str, list[QuerySet]]:
-        """Collection -> the query sets that search it."""
+        """Groups the query sets by the collection that they search."""
         grouped: dict[str, list[QuerySet]] = {}
         for query_set in self.query_sets:
             grouped.setdefault(query_set.collection, []).append(query_set)
         return grouped
 
     def query_collection(self, query_set: QuerySet) -> str | None:
-        """The collection whose vectors are the queries' too, so that each text is encoded once; None without one."""
+        """Collection whose texts are this query set's queries, so that its vectors serve both; None without one."""
         is_symmetric = self.encoder.symmetric and not self.encoder.spec.half  # queries are held in float32
         if not is_symmetric or self.args.limit or self.args.vectors:
             return None
         return self.benchmark.query_collection(query_set)
 
     def collections_together(self) -> list[list[str]]:
-        """All collections, grouped with those that have their queries."""
+        """Groups all collections so that those with the same texts as queries or passages are together."""
         grouped: dict[frozenset[str], list[str]] = {}
         for collection, query_sets in self.collections().items():
             of_queries = {name for query_set in query_sets if (name := self.query_collection(query_set))}
@@ -218,19 +218,19 @@ class RetrievalJob:
         return list(grouped.values())
 
     def waiting(self, collection: str) -> list[QuerySet]:
-        """The query sets of a collection that are not searched yet."""
+        """Query sets of a collection that are not searched yet."""
         return [query_set for query_set in self.collections()[collection] if self.finished.facts(query_set) is None]
 
     def kept(self, collection: str) -> Path | None:
-        """The folder in which a collection's vectors stay, None without --keep-index."""
+        """Folder that keeps a collection's vectors; None without --keep-index."""
         return self.args.keep_index / collection if self.args.keep_index else None
 
     def is_index_kept(self, collection: str) -> bool:
-        """Whether no index is left to keep: there is no --keep-index, or it has this job's vectors."""
+        """Whether the kept index is complete: it has this job's vectors, or there is no --keep-index."""
         return not (folder := self.kept(collection)) or is_tidy(folder, self.key)
 
     def open_collection(self, name: str) -> EncodedCollection | StoredCollection:
-        """A collection with its vectors, encoded here or by other jobs."""
+        """Encodes a collection, or opens the vectors of --vectors; warns of judged documents without a vector there."""
         if not self.stored:
             return self.encoding.encode(name, self.collections()[name], self.kept(name))
         parts = parts_of(self.benchmark, name, self.stored)
@@ -241,7 +241,7 @@ class RetrievalJob:
         return collection
 
     def query_vectors(self, query_set: QuerySet, queries: Sequence[Query]) -> np.ndarray:
-        """The vectors of queries, float32 [n, d]."""
+        """Encodes queries, or reads their shared vectors; returns float32 [n, d]."""
         texts, transform = [query.text for query in queries], self.transforms.of_queries(query_set)
 
         def encode() -> np.ndarray:
@@ -258,7 +258,7 @@ class RetrievalJob:
     ) -> None:
         """Searches a query set with its queries' vectors [n, d]; the first process saves the run."""
         if len(vectors) != len(queries):
-            raise SteleError(f"query set {query_set.name}: {len(queries)} queries, but {len(vectors)} vectors of them")
+            raise SteleError(f"query set {query_set.name}: found {len(queries)} queries, but {len(vectors)} vectors")
         # search, deep enough for the documents that may be no hits of their queries
         left_out = self.benchmark.left_out(self.data, query_set)
         depth = left_out.deepest((query.id for query in queries), self.args.depth)
@@ -287,14 +287,14 @@ class RetrievalJob:
         logger.info("search %s: %d queries, %d passages", query_set.name, len(queries), collection.size)
 
     def queries(self, query_set: QuerySet) -> list[Query]:
-        """The queries of a query set. Raises SteleError where there is none."""
+        """Reads the queries of a query set, at most --limit. Raises SteleError if there is no query."""
         queries = list(islice(self.benchmark.queries(self.data, query_set, **self.topic_options), self.args.limit))
         if not queries:
             raise SteleError(f"{self.args.benchmark}: query set {query_set.name} has no query in the data given")
         return queries
 
     def passages(self, collection: str) -> Iterator[Passage]:
-        """The collection; with --limit the passages judged relevant to the queries, and the first of the others."""
+        """Reads a collection's passages; with --limit only the judged ones and the first of the others."""
         passages = self.benchmark.passages(self.data, collection)
         if not self.args.limit:
             return passages
@@ -302,7 +302,7 @@ class RetrievalJob:
         return search_job.some_passages(passages, self._judged(query_sets), OTHERS * self.args.limit * len(query_sets))
 
     def _judged(self, query_sets: Sequence[QuerySet]) -> set[str]:
-        """The ids of all judged documents."""
+        """Ids of all documents judged for the query sets; none for a benchmark not scored by judgments."""
         if self.benchmark.SCORED_BY != "judgments":
             return set()
         names: set[str] = set()

@@ -1,8 +1,8 @@
 """Make a transfer set of a Wikipedia: titles as queries, their articles as positives, BM25's other hits as negatives.
 
-Shi et al., section 4.2, "weakly-supervised query synthesis": the collection is that Wikipedia, an article its text
-without its title; a title whose article BM25 does not retrieve is dropped, and counted. Titles are drawn by the seed. A
-killed job resumes: the index is kept block by block, the hits part by part.
+The method is "weakly-supervised query synthesis" of Shi et al., section 4.2. The collection has the articles of the
+Wikipedia without their titles; a title whose article BM25 does not retrieve is dropped, and counted. The seed decides
+which titles are drawn. A killed job resumes: the index is kept block by block, the hits part by part.
 """
 
 from __future__ import annotations
@@ -93,9 +93,9 @@ def run(args: TitleQueries) -> None:
 
 
 def drawn_titles(documents: Sequence[Path], number: int, seed: int) -> tuple[np.ndarray, list[str], int]:
-    """(rows int64, titles) of drawn articles that have a title, in their order; and the number of articles.
+    """Draws `number` titled articles. Returns rows (int64, ascending), their titles, and the number of all articles.
 
-    Raises SteleError where no document has a title.
+    Raises SteleError if no document has a title.
     """
     titles: list[str] = []
     for record in documents:
@@ -103,13 +103,13 @@ def drawn_titles(documents: Sequence[Path], number: int, seed: int) -> tuple[np.
             titles += batch[0].to_pylist()
     titled = np.flatnonzero([bool(title.strip()) for title in titles])
     if not len(titled):
-        raise SteleError(f"{documents[0]}: no document there has a title; want the documents of a Wikipedia")
+        raise SteleError(f"{documents[0]}: no document has a title; give documents of a Wikipedia")
     rows = np.sort(np.random.default_rng(seed).choice(titled, min(number, len(titled)), replace=False))
     return rows, [titles[row] for row in rows], len(titles)
 
 
 def texts(documents: Sequence[Path]) -> Iterator[tuple[str, str]]:
-    """(id, text) of all articles in order, without their titles."""
+    """Reads (id, text) of all articles in order, without their titles."""
     for record in documents:
         for batch in read_batches(record, ["doc_id", "sentences"]):
             for name, sentences in zip(*(batch.column(n).to_pylist() for n in ("doc_id", "sentences")), strict=True):
@@ -124,7 +124,7 @@ def search_titles(
     titles: Sequence[str],
     articles: int,
 ) -> list[Path]:
-    """Indexes the articles and searches the titles, part by part; returns the files of their hits."""
+    """Indexes the articles and searches the titles, part by part; returns the files that `save_part` wrote."""
     analyze = analyzer(args.language)
     terms = [analyze(title) for title in titles]
     label = f"index {args.language}"
@@ -147,7 +147,7 @@ def search_titles(
 
 
 def save_part(path: Path, start: int, rows: np.ndarray, hits: Sequence[np.ndarray], negatives: int, seed: int) -> None:
-    """Saves the titles whose article is among their hits: their numbers, their articles and their negatives."""
+    """Saves the titles whose article is among their hits: title numbers, article rows and drawn negatives."""
     retrieved = [number for number in range(len(rows)) if rows[number] in hits[number]]
     chosen = [drawn_negatives(hits[number], rows[number], negatives, seed) for number in retrieved]
     with atomic_file(path, "wb") as handle:
@@ -161,7 +161,7 @@ def save_part(path: Path, start: int, rows: np.ndarray, hits: Sequence[np.ndarra
 
 
 def drawn_negatives(hits: np.ndarray, positive: int, number: int, seed: int) -> np.ndarray:
-    """`number` of a query's hits without the positive, drawn by the seed and the positive, best first, int64.
+    """Draws at most `number` hits other than the positive, by the seed and the positive; int64, best first.
 
     >>> drawn_negatives(np.array([5, 7, 9]), 7, 4, 0).tolist()
     [5, 9]
@@ -172,7 +172,7 @@ def drawn_negatives(hits: np.ndarray, positive: int, number: int, seed: int) -> 
 
 
 def joined(parts: Sequence[Path]) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
-    """(numbers of titles, rows of their articles, rows of their negatives) of all parts."""
+    """Joins saved parts: title numbers int64 [n], article rows int64 [n], and the negatives' rows of each title."""
     read = [dict(np.load(path)) for path in parts]
     titles, positives, sizes, negatives = (
         np.concatenate([part[name] for part in read]) for name in ("titles", "positives", "sizes", "negatives")
@@ -181,6 +181,6 @@ def joined(parts: Sequence[Path]) -> tuple[np.ndarray, np.ndarray, list[np.ndarr
 
 
 def chosen_texts(documents: Sequence[Path], rows: np.ndarray, characters: int) -> Iterator[tuple[str, str]]:
-    """(id, text) of the articles of some ascending rows, cut to `characters`."""
+    """Reads (id, text) of the articles `rows`, in file order, each text cut to `characters`."""
     wanted = set(rows.tolist())
     return ((name, text[:characters]) for row, (name, text) in enumerate(texts(documents)) if row in wanted)

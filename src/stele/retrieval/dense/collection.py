@@ -1,8 +1,8 @@
-"""A collection of passages, encoded and searched by all processes of a job.
+"""A collection of passages that all processes of a job encode and search together.
 
-Each process encodes its share (processes.py) into its own folder and searches that; the first process joins the hits of
-all, exactly: the k best of all parts' k best, in the order of a search of the whole. With one process there is one
-part, the collection itself. A killed job resumes where each process stopped; another number of processes encodes anew.
+Each process encodes its share (processes.py) into its own folder and searches it; the first process merges the hits of
+all exactly: it keeps the k best of all parts' k best, in the order of a search of the whole. With one process the
+collection is one part. A killed job resumes where each process stopped; another number of processes encodes anew.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ Passages = Iterable[Passage]
 
 
 class EncodedCollection:
-    """The collection `name`, whose state is in `folder`; its vectors stay, as one part, in `index_folder`.
+    """Encodes and searches the collection `name`: state in `folder`, finished vectors as one part in `index_folder`.
 
-    `passages()` reads it from its beginning: passages, or the `windows` of documents. `key` identifies what the vectors
+    `passages()` reads from the beginning: passages, or the `windows` of documents. `key` identifies what the vectors
     are made from. `transform` is applied before the vectors are scaled to length 1 (`normalize`).
     """
 
@@ -74,10 +74,10 @@ class EncodedCollection:
         self.cut = 0  # passages of all processes that were longer than the encoder reads
 
     def encode(self, expected: int | None, watch: Callable[[Passages], Passages] = iter) -> None:
-        """Encodes the passages that are not encoded yet. `watch` sees all passages unless this process's part is
-        finished.
+        """Encodes the passages that are not encoded yet.
 
-        Raises SteleError for an empty collection and for an id that appears twice.
+        `watch` wraps the stream of all passages; it is not read if this process's part is finished. `expected` is the
+        number of passages for the progress bar. Raises SteleError for an empty collection and for a repeated id.
         """
         if self.processes.is_main:
             self._drop_other_divisions()
@@ -99,20 +99,20 @@ class EncodedCollection:
             self._refuse_double_ids()
 
     def search(self, vectors: np.ndarray, k: int, seen: Callable[[int], Any] = lambda rows: None) -> TopK:
-        """The k best passages of each query [n, d]; in the first process, those of all processes.
+        """Finds the k best passages of each query [n, d]; the first process returns the best of all processes.
 
-        `seen` is called with the number of rows of each block.
+        It calls `seen` with the number of rows of each block.
         """
         return search_blocks(blocks(self.part), vectors, min(k, self.size), self.encoder.device, self.processes, seen)
 
     def counts(self) -> dict[str, int]:
-        """The numbers of texts and of cut texts; for the process that writes the windows' counts."""
+        """Numbers of texts and of cut texts; with windows, only for the process that writes their counts."""
         if self.windows:
             return {**self.windows.counts(), "windows": self.size, "cut_windows": self.cut}
         return {"passages": self.size, "cut_passages": self.cut}
 
     def put_away(self) -> None:
-        """Moves the vectors to `index_folder`, and removes the state; all processes must be done with it."""
+        """Moves the vectors to `index_folder` and removes the state; call it when all processes have searched."""
         several = self.processes.world > 1
         if self.index_folder and self.processes.is_main:
             if several:
@@ -127,7 +127,7 @@ class EncodedCollection:
             shutil.rmtree(self.folder)
 
     def vectors(self) -> np.ndarray:
-        """All vectors, float32 [n, d], in the order of the passages; the same bytes in all processes."""
+        """Reads all vectors, float32 [n, d], in the order of the passages; the same bytes in all processes."""
         parts = [np.load(part / "vectors.npy", mmap_mode="r") for part in self.parts]
         windows = in_order(self._owners(), self._shares.window) if len(parts) > 1 else [(0, slice(None))]
         return np.concatenate([parts[owner][rows] for owner, rows in windows], dtype=np.float32)
@@ -140,7 +140,7 @@ class EncodedCollection:
         return Shares(self.processes.rank, self.processes.world, self.encoder.window)
 
     def _owners(self) -> list[int]:
-        """The process of each window; the passages are read again where this process had no need to read them."""
+        """Owner process of each window; reads the passages again if this process has not read them to the end."""
         if not self._shares.whole:
             self._shares = self._new_shares()
             for _ in self._shares.assigned(self._items()):
@@ -148,7 +148,7 @@ class EncodedCollection:
         return self._shares.owners
 
     def _drop_other_divisions(self) -> None:
-        """Removes the vectors of another number of processes, and nothing else in the folder."""
+        """Removes vectors that another number of processes wrote, and nothing else in the folder."""
         for part in self.folder.glob("part-*-of-*"):
             if part not in self.parts:
                 shutil.rmtree(part)
@@ -157,7 +157,7 @@ class EncodedCollection:
                 (self.folder / name).unlink(missing_ok=True)
 
     def _refuse_double_ids(self) -> None:
-        """Raises SteleError for an id that appears twice, in whichever parts, with its places."""
+        """Raises SteleError, with both positions, for an id that appears twice in one part or in two."""
         ids = [np.load(part / "ids.npy", mmap_mode="r") for part in self.parts]
         ordered = np.concatenate(ids)
         ordered.sort()
@@ -178,9 +178,9 @@ def search_blocks(
     processes: ProcessGroup,
     seen: Callable[[int], Any],
 ) -> TopK:
-    """The k best passages of each query [n, d] in this process's blocks (vectors [m, d], ids [m]).
+    """Searches this process's blocks (vectors [m, d], ids [m]) for the k best passages of each query [n, d].
 
-    In the first process, the k best of all processes.
+    The first process returns the k best of all processes.
     """
     best = TopK(vectors, k, device)
     for block, ids in blocks_of_process:

@@ -1,4 +1,4 @@
-"""The arguments that say how a command makes vectors: the encoder's encoding, and a calibration of its vectors."""
+"""Command arguments that specify how vectors are made: the encoder, its encoding, a calibration of its vectors."""
 
 from __future__ import annotations
 
@@ -36,21 +36,21 @@ class EncoderJob(Job):
 
 
 class CalibratedJob(EncoderJob):
-    """A job that makes vectors and may change them as a calibration says."""
+    """A job that makes vectors and may apply a calibration to them."""
 
     calibration: Record | None = None
-    """What was learnt of this encoder; give --operation too."""
+    """Record of a calibration of this encoder; give --operation too."""
     operation: Operation | None = None
     """What the calibration does to vectors before their use."""
 
 
 def parse_encoding(text: str) -> Values | None:
-    """The values of --encoding, None for none."""
+    """Parses the value of --encoding; None if it has no keys."""
     return parse_object(text, "--encoding") or None
 
 
 def load_given_encoder(args: EncoderJob) -> Encoder:
-    """The encoder of --encoder with --encoding, on this machine's device and on --threads threads."""
+    """Loads the encoder of --encoder with --encoding, on this machine's device and on --threads threads."""
     import torch
 
     from stele.encoders.load import load_encoder
@@ -62,11 +62,11 @@ def load_given_encoder(args: EncoderJob) -> Encoder:
 
 
 class CalibrationTransforms:
-    """What --calibration and --operation do to the vectors of a benchmark of language pairs; nothing without them.
+    """Applies --calibration and --operation to the vectors of a benchmark of language pairs; without them, nothing.
 
-    Of query sets in two directions, "fr-en" and "en-fr", the first names the pair, whichever way it was learnt; the
-    name of a query set says the language of its queries, then that of its collection. Raises SteleError for one of the
-    two arguments alone, and for a benchmark without such pairs.
+    The name of a query set has the language of its queries, then that of its collection. Where both directions are
+    searched, "fr-en" and "en-fr", the first query set names the pair, in whichever direction it was learnt. Raises
+    SteleError if only one of the two arguments is given, and for a benchmark without such pairs.
     """
 
     def __init__(self, args: CalibratedJob, encoder: Encoder, query_sets: Sequence[QuerySet]) -> None:
@@ -88,14 +88,14 @@ class CalibrationTransforms:
             side = language, self._pairs.setdefault(query_set.language, query_set.name)
             is_of_side = query_set.collection.partition("-of-")[0] == language  # Belebele's pairs are turned about
             if not (dash and is_of_side) or self._collections.setdefault(query_set.collection, side) != side:
-                raise SteleError(f"--calibration: {query_set.name}: want a benchmark of pairs of languages, as tatoeba")
+                raise SteleError(f"--calibration: {query_set.name}: want a benchmark of language pairs, as tatoeba")
 
     def of_collection(self, collection: str) -> VectorTransform:
-        """The transform of a collection's passages."""
+        """Returns the transform to apply to the vectors of a collection's passages."""
         return self._transform(*self._collections[collection]) if self.calibration else identity
 
     def of_queries(self, query_set: QuerySet) -> VectorTransform:
-        """The transform of a query set's queries."""
+        """Returns the transform to apply to the vectors of a query set's queries."""
         if not self.calibration:
             return identity
         return self._transform(query_set.name.partition("-")[0], self._pairs[query_set.language])

@@ -27,7 +27,7 @@ BLAS_MIN_SIZE = 1  # numbers in the queries from which faiss multiplies matrices
 
 
 class BestHits(NamedTuple):
-    """The best passages of n queries: how many each has [n] int64, and query by query scores float32 and ids."""
+    """Best passages of n queries: counts int64 [n]; scores float32 and ids bytes, both [sum of counts], by query."""
 
     counts: np.ndarray
     scores: np.ndarray
@@ -35,7 +35,7 @@ class BestHits(NamedTuple):
 
 
 class TopK:
-    """The k best passages of each query so far.
+    """Keeps the k best passages of each query so far.
 
     queries: float32 [n, d]. `add` takes blocks of passages in any order and of any size, and looks for candidates on
     `device`.
@@ -69,7 +69,7 @@ class TopK:
                     self._merge(row, self._exact(row, block, passage[part]), names[passage[part]])
 
     def _candidates(self, block: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """(queries, passages) of the pairs that may belong to the k best, those of a query together."""
+        """Yields indices (queries, passages) of pairs that may be among the k best; a query's pairs are adjacent."""
         scores, places = self._nearest(block, min(self.k + EXTRA, len(block)))
         floor = self.floor
         if scores.shape[1] >= self.k:  # the k-th best of this block is a floor as good as any
@@ -88,7 +88,7 @@ class TopK:
                 yield part[group][query], passage
 
     def _nearest(self, block: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
-        """Scores [n, number], descending, and rows of the block."""
+        """Approximate scores [n, number], descending, and the rows of the block that have them, [n, number]."""
         if self.device != "cpu" and self.gpu is None:
             return _nearest_by_product(self.queries_there, block, number)
         import faiss
@@ -101,7 +101,7 @@ class TopK:
         return faiss.knn(self.queries, block, number, metric=metric)
 
     def _exact(self, query: int, block: np.ndarray, passages: np.ndarray) -> np.ndarray:
-        """The inner products of a query and some passages of a block, summed in float64, as float32 [passages]."""
+        """Inner products of a query with `passages` of a block, summed in float64, rounded to float32 [passages]."""
         exact = np.empty(len(passages), np.float32)
         for start in range(0, len(passages), PAIR_ROWS):
             rows = slice(start, start + PAIR_ROWS)
@@ -119,23 +119,23 @@ class TopK:
             self.floor[query] = joined[order[-1]]
 
     def best_hits(self) -> BestHits:
-        """The best passages so far, for `join`."""
+        """Returns the best passages so far, as arrays for `join`."""
         counts = np.array([len(scores) for scores in self.scores], np.int64)
         return BestHits(counts, np.concatenate(self.scores), np.concatenate(self.ids))
 
     def join(self, hits: BestHits) -> None:
-        """Adds the best passages of a search of other passages, for the same queries and the same k."""
+        """Merges the best passages of another search: other passages, the same queries, the same k."""
         for row, part in _by_query(np.repeat(np.arange(len(hits.counts)), hits.counts)):
             self._merge(row, hits.scores[part], hits.ids[part])
 
     def hits(self) -> Iterator[list[tuple[str, float]]]:
-        """For each query its (id, score) pairs in canonical order."""
+        """Yields each query's list of (id, score) in canonical order."""
         for scores, ids in zip(self.scores, self.ids, strict=True):
             yield [(name.decode("utf-8"), float(score)) for name, score in zip(ids, scores, strict=True)]
 
 
 def _by_query(query: np.ndarray) -> Iterator[tuple[int, slice]]:
-    """(query, its entries) of each number in an array [n] where equal ones stand together."""
+    """Yields (query, slice of its entries) for each query number of an array [n] in which equal ones are adjacent."""
     starts = np.flatnonzero(np.diff(query, prepend=-1))
     bounds = np.append(starts, len(query)).tolist()
     for row, first, last in zip(query[starts].tolist(), bounds, bounds[1:], strict=False):
@@ -143,7 +143,7 @@ def _by_query(query: np.ndarray) -> Iterator[tuple[int, slice]]:
 
 
 def _best(scores: np.ndarray, ids: np.ndarray, k: int) -> np.ndarray:
-    """Positions of the k best in canonical order; ids are looked at only where scores are equal."""
+    """Positions of the k best scores in canonical order; ids are compared only if some scores are equal."""
     order = np.argsort(-scores, kind="stable")
     ranked = scores[order]
     if (ranked[1:] == ranked[:-1]).any():
@@ -152,7 +152,7 @@ def _best(scores: np.ndarray, ids: np.ndarray, k: int) -> np.ndarray:
 
 
 def _groups(candidates) -> Iterator[slice]:
-    """Consecutive rows of a mask [queries, passages] with at most MAX_PAIRS candidates together (but at least one row).
+    """Groups consecutive rows of a mask [queries, passages]; a group has at most MAX_PAIRS candidates, or one row.
 
     Usually one group has all rows; several are needed where an encoder gives many passages the same vector.
     """
@@ -172,7 +172,7 @@ def _groups(candidates) -> Iterator[slice]:
 
 
 def gpu_resources() -> Any:
-    """The resources with which faiss searches on a GPU; None without a GPU or a faiss that is built for GPUs."""
+    """Resources with which faiss searches on a GPU; None without a GPU or a faiss that is built for GPUs."""
     try:
         import faiss
     except ImportError:
@@ -183,7 +183,7 @@ def gpu_resources() -> Any:
 
 
 def _nearest_by_product(queries: Tensor, block: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
-    """What `faiss.knn` returns, on the device of the queries, in float32 (torch takes no TF32 unless told to)."""
+    """Computes what `faiss.knn` returns on the device of `queries`, in float32 (by default torch uses no TF32)."""
     import torch
 
     passages = torch.tensor(block, device=queries.device).T
@@ -198,8 +198,8 @@ def _norms(vectors: np.ndarray) -> np.ndarray:
 
 
 def _margin(dimension: int) -> float:
-    """How far a float32 inner product may be off, as a share of the product of the norms.
+    """Bound on the rounding error of a float32 inner product, as a share of the product of the norms.
 
-    Rounding errors add up like a random walk over the d products: 4 sqrt(d) units in the last place is far out.
+    Rounding errors add up like a random walk over the d products; 4 sqrt(d) units in the last place are rarely reached.
     """
     return 4.0 * dimension**0.5 * 2.0**-24

@@ -1,7 +1,7 @@
-"""The collections that a job searches: it encodes them itself, or takes those that encode_collection has encoded.
+"""Collections that a job searches: it encodes them itself, or reads those that encode_collection has encoded.
 
-Several encoded collections can be searched as one, "fa", "ru" and "zh". The result is that of a search in one
-collection with the passages of all.
+Several encoded collections, such as "fa", "ru" and "zh", can be searched as one. The result equals that of a search in
+one collection with the passages of all.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ COSTS = ("wall_seconds", "cpu_seconds")  # of an encoding, which the record of a
 
 @dataclass(frozen=True)
 class CollectionEncoding:
-    """How a job encodes its collections.
+    """Settings with which a job encodes its collections.
 
     passages    name of a collection -> its passages, read from their beginning
     inputs      name -> record of the data, which have the number of passages for the progress bar
@@ -61,7 +61,7 @@ class CollectionEncoding:
     whole: bool = True
 
     def encode(self, name: str, query_sets: Sequence[QuerySet], index_folder: Path | None) -> EncodedCollection:
-        """The collection that some query sets search, encoded; its vectors stay in `index_folder`, if any."""
+        """Encodes and returns the collection that `query_sets` search; `index_folder`, if any, keeps its vectors."""
         windows = self._windows(name, query_sets) if self.windows else None
         collection = EncodedCollection(
             name,
@@ -80,7 +80,7 @@ class CollectionEncoding:
         return collection
 
     def _windows(self, name: str, query_sets: Sequence[QuerySet]) -> DocumentWindows:
-        """A collection's documents cut by tokens, or by sentences of the language of its queries."""
+        """Cuts documents by tokens or sentences. Raises SteleError for sentences in more than one query language."""
         if isinstance(self.windows, TokenWindows):
             split = by_tokens(self.encoder, self.windows)
         else:
@@ -101,14 +101,14 @@ class CollectionEncoding:
 
 
 class Stored(NamedTuple):
-    """An encoded collection: the folder of its vectors, and its record."""
+    """A collection that another job encoded: the folder of its vectors, and its record."""
 
     folder: Path
     record: Mapping[str, Any]
 
 
 def read_stored(paths: Iterable[Path], encoder: str, expected: Mapping[str, Any]) -> dict[str, Stored]:
-    """The encoded collections by name, from their records.
+    """Reads the records of encoded collections; returns name -> collection.
 
     encoder: the content digest of the encoder; expected: key of a record -> the value that it must have. Raises
     SteleError for a record of another job, for vectors that were made in another way, and for a collection given twice.
@@ -124,27 +124,27 @@ def read_stored(paths: Iterable[Path], encoder: str, expected: Mapping[str, Any]
         if different:
             raise SteleError(
                 f"--vectors: {path}: passages and queries must be encoded alike; "
-                f"these passages were with another {', another '.join(different)}"
+                f"these passages were encoded with another {', another '.join(different)}"
             )
         if record["collection"] in stored:
-            raise SteleError(f"--vectors: collection {record['collection']} is given twice")
+            raise SteleError(f"--vectors: collection {record['collection']} is given twice; give it once")
         stored[record["collection"]] = Stored(path.parent, record)
     return stored
 
 
 def parts_of(benchmark: RetrievalReader, collection: str, stored: Mapping[str, Stored]) -> list[Stored]:
-    """The encoded collections that make up a benchmark's collection: those that its `parts` names.
+    """Selects the encoded collections that make up a benchmark's collection, named by its method `parts`.
 
-    Raises SteleError for one that was not given.
+    Raises SteleError if one of them was not given.
     """
     names = benchmark.parts(collection)
     if missing := [name for name in names if name not in stored]:
-        raise SteleError(f"--vectors: collection {collection} needs those of {', '.join(missing)} too")
+        raise SteleError(f"--vectors: collection {collection} needs the records of {', '.join(missing)} too")
     return [stored[name] for name in names]
 
 
 class StoredCollection:
-    """The collection `name`, made of encoded collections; `device` searches it."""
+    """Searches the collection `name`, made up of encoded collections (`parts`), on `device`."""
 
     def __init__(self, name: str, parts: Sequence[Stored], processes: ProcessGroup, device: str) -> None:
         self.name, self.parts, self.processes, self.device = name, parts, processes, device
@@ -156,27 +156,27 @@ class StoredCollection:
             self._refuse_double_ids()
 
     def search(self, vectors: np.ndarray, k: int, seen: Callable[[int], Any] = lambda rows: None) -> TopK:
-        """The k best passages of each query [n, d]; in the first process, those of all processes.
+        """Finds the k best passages of each query [n, d]; the first process returns the best of all processes.
 
-        `seen` is called with the number of rows of each block.
+        It calls `seen` with the number of rows of each block.
         """
         everything = chain.from_iterable(blocks(part.folder) for part in self.parts)
         of_process = islice(everything, self.processes.rank, None, self.processes.world)
         return search_blocks(of_process, vectors, min(k, self.size), self.device, self.processes, seen)
 
     def counts(self) -> dict[str, int]:
-        """The numbers of texts and of cut texts, of all parts together."""
+        """Numbers of texts and of cut texts, summed over all parts."""
         return {key: sum(part.record["counts"][key] for part in self.parts) for key in self.parts[0].record["counts"]}
 
     def lacking(self, documents: Iterable[str]) -> list[str]:
-        """The documents that have no vector here, in order."""
+        """Ids among `documents` that have no vector in the collection, sorted."""
         names = {f"{name}{MARK}0" if self.windows else name: name for name in documents}
         wanted = np.array(sorted(name.encode() for name in names), dtype=np.bytes_)
         is_here = np.isin(wanted, self._ids)
         return sorted(names[name.decode()] for name in wanted[~is_here])
 
     def put_away(self) -> None:
-        """Nothing to do: the vectors belong to another job."""
+        """Does nothing, since the vectors belong to another job."""
 
     @cached_property
     def _ids(self) -> np.ndarray:

@@ -1,8 +1,8 @@
-"""The processes that encode and search together (torchrun's): the share of each, and what they exchange.
+"""Processes (torchrun's) that encode and search together: the share of each, and the data that they exchange.
 
 A stream of texts is divided window by window. A window (a number of consecutive texts) is encoded as a whole, so that
-its vectors are the same bytes in whichever process. It goes to the process that has the fewest characters so far, the
-first of equal ones: all processes read the stream and compute the same split without communicating, and only the owner
+its vectors are the same bytes in every process. It goes to the process that has the fewest characters so far; the first
+process wins ties. All processes read the stream and compute the same split without communicating, and only the owner
 tokenises a window. A process has at most one window's characters more than another.
 
 Reading everything in every process is cheap: a core reads and divides 185,000 passages a second and tokenises 9,300
@@ -50,7 +50,7 @@ class Shares:
         self.whole = False  # whether the stream has been read to its end
 
     def assigned(self, items: Iterable[tuple[Any, Any]]) -> Iterator[tuple[Any, Any]]:
-        """The items of this process's windows; a text is a string or a pair of them."""
+        """Yields the items of this process's windows; a text is a string or a pair of strings."""
         items = iter(items)
         while (first := next(items, None)) is not None:
             owner = self.loads.index(min(self.loads))
@@ -64,7 +64,7 @@ class Shares:
 
 
 def in_order(owners: Sequence[int], window: int) -> Iterator[tuple[int, slice]]:
-    """For the windows in the stream's order: the owner, and the rows among the owner's texts.
+    """Yields, for each window in the stream's order, its owner and its rows among the owner's texts.
 
     >>> list(in_order([0, 1, 0], 10))
     [(0, slice(0, 10, None)), (1, slice(0, 10, None)), (0, slice(10, 20, None))]
@@ -86,7 +86,7 @@ def set_threads(threads: int | None) -> None:
 
 
 class ProcessGroup:
-    """The processes of a job; a single one exchanges nothing."""
+    """Communication between the processes of a job; with a single process it does nothing."""
 
     def __init__(self, process: ProcessContext) -> None:
         self.device, self.rank, self.world, self.is_main = process.device, process.rank, process.world, process.is_main
@@ -101,7 +101,7 @@ class ProcessGroup:
         self.all_reduce_sum(0)
 
     def all_reduce_sum(self, number: int) -> int:
-        """The sum of all processes' numbers."""
+        """Sums the numbers of all processes."""
         if self.world == 1:
             return number
         import torch
@@ -112,7 +112,7 @@ class ProcessGroup:
         return int(value)
 
     def broadcast(self, value: Any) -> Any:
-        """The first process's value, since other processes may not yet see the same files."""
+        """Returns the first process's value in all processes, since others may not yet see the same files."""
         if self.world > 1:
             import torch.distributed as distributed
 
@@ -130,7 +130,7 @@ class ProcessGroup:
             distributed.broadcast(torch.from_numpy(array), owner, group=self._group)
 
     def gather(self, hits: BestHits) -> Iterator[BestHits]:
-        """In the first process the hits of each other process; the others send theirs and get none.
+        """Yields, in the first process, the hits of each other process; the others send theirs and yield nothing.
 
         One process at a time bounds the memory of the first: 4 bytes and an id for each of queries x k.
         """
@@ -173,7 +173,7 @@ def encode_queries(
     normalize: bool,
     transform: VectorTransform = identity,
 ) -> np.ndarray:
-    """Vectors of queries, float32 [n, d], the same bytes in all processes.
+    """Encodes queries with all processes; returns float32 [n, d], the same bytes in each process.
 
     `transform` is applied before the vectors are scaled to length 1 (`normalize`).
     """
@@ -188,11 +188,11 @@ def encode_queries(
 
 
 class SharedQueries:
-    """Vectors of queries that several searches of a job share, kept in `folder`, so that they are encoded once.
+    """Stores in `folder` the vectors of queries that several searches of a job share, so that they are encoded once.
 
-    Belebele's 376 searches use the questions of 122 variants, the English ones 122 times. Query sets share queries
-    where the benchmark's `asked_in` has the same value. `key` identifies
-    what the vectors are made from.
+    Belebele's 376 searches use the questions of 122 language variants, the English ones 122 times. Query sets share
+    queries if the benchmark's `asked_in` returns the same value for them. `key` identifies the data and the encoder
+    that the vectors are made from.
     """
 
     def __init__(
@@ -208,7 +208,7 @@ class SharedQueries:
         self._folder, self._key, self._processes = folder, key, processes
 
     def vectors(self, query_set: QuerySet, encode: Callable[[], np.ndarray]) -> np.ndarray:
-        """The vectors of a query set's queries, float32 [n, d], the same in all processes; `encode` makes them."""
+        """Reads a query set's vectors, float32 [n, d], or makes them by `encode`; the same in all processes."""
         name = self._asked_in(query_set)
         if self._searches[name] < 2:
             return encode()

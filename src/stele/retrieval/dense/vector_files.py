@@ -1,4 +1,4 @@
-"""Passages as vectors on disk, written as they come, so that a killed job resumes where it was.
+"""Files of passage vectors, written block by block, so that a killed job resumes after its last block.
 
 A folder has one process's part of a collection, or all of it. `vectors.npy` [n, d] and `ids.txt` (one a line) grow
 together; `progress.json`, replaced after each block has reached the disk, has the number of valid rows and the key of
@@ -32,7 +32,7 @@ logger = logging.getLogger(__name__)
 
 
 class Layout(NamedTuple):
-    """How vectors are stored.
+    """Format in which vectors are stored.
 
     dimension   numbers of a vector
     dtype       "float32" or "float16"
@@ -57,11 +57,11 @@ def encode_part(
     layout: Layout,
     cut_texts: Callable[[], int] = lambda: 0,
 ) -> int:
-    """Encodes (id, text) items into `folder`, going on after what is already there; returns the number of passages.
+    """Encodes (id, text) items into `folder`, continuing after the finished blocks; returns the number of passages.
 
     `encode(items)` yields (ids, vectors) in the order of the items, block by block; blocks do not influence each other.
-    `cut_texts()` is the number of texts of the last block that were cut. Vectors of another key are written over.
-    Raises SteleError for a vector that is not finite.
+    `cut_texts()` returns how many texts of the last block were cut. Vectors of another key are overwritten. Raises
+    SteleError for a vector that is not finite.
     """
     folder.mkdir(parents=True, exist_ok=True)
     done = _progress(folder, layout.key)
@@ -94,12 +94,12 @@ def encode_part(
 
 
 def cut_in(folder: Path, key: str) -> int:
-    """The number of a part's texts that were longer than the encoder reads."""
+    """Number of a part's texts that were cut because they are longer than the encoder reads."""
     return _progress(folder, key).get("cut", 0)
 
 
 def blocks(folder: Path) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yields (vectors [m, d], ids bytes [m]) of a finished part; the file is mapped, not loaded."""
+    """Yields blocks (vectors [m, d], ids bytes [m]) of a finished part; the files are memory-mapped, not loaded."""
     vectors = np.load(folder / "vectors.npy", mmap_mode="r")
     ids = np.load(folder / "ids.npy", mmap_mode="r")
     step = max(1, BLOCK_BYTES // vectors[:1].nbytes) if len(vectors) else 1
@@ -108,9 +108,9 @@ def blocks(folder: Path) -> Iterator[tuple[np.ndarray, np.ndarray]]:
 
 
 def tidy(folder: Path) -> None:
-    """Reduces a finished part to vectors.npy, ids.npy, and progress.json with their digests.
+    """Removes ids.txt from a finished part and adds the digests of vectors.npy and ids.npy to progress.json.
 
-    A later job that uses these vectors finds damage by the digests.
+    A later job that uses these vectors detects damage by the digests.
     """
     progress = read_state(folder / "progress.json")
     outputs = {name: file_facts(folder / name) for name in ("vectors.npy", "ids.npy")}
@@ -119,7 +119,7 @@ def tidy(folder: Path) -> None:
 
 
 def _damage(folder: Path, done: JsonObject) -> str | None:
-    """The damage of a tidied part, None without any; its files are read whole, which is quicker than encoding them."""
+    """Describes the damage of a tidied part, or None; reads its files whole, which is quicker than encoding again."""
     for name, facts in done.get("outputs", {}).items():
         if problem := file_problem(folder / name, facts, 0, whole=True, key=""):
             return f"{folder / name}: {problem}"
@@ -127,9 +127,9 @@ def _damage(folder: Path, done: JsonObject) -> str | None:
 
 
 def claim_kept(folders: Iterable[Path], job: str) -> None:
-    """Claims folders for vectors that stay: new folders, or folders that have such vectors.
+    """Claims folders in which vectors are kept: each must be new, or already have such vectors.
 
-    Raises SteleError for any other folder, before the first is made.
+    Raises SteleError for any other folder, before it makes the first one.
     """
     for check_or_claim in (check_claimable, claim):
         for folder in folders:
@@ -138,7 +138,7 @@ def claim_kept(folders: Iterable[Path], job: str) -> None:
 
 
 def is_tidy(folder: Path, key: str) -> bool:
-    """Whether a folder has the finished and tidied part of a key."""
+    """Whether a folder has a finished and tidied part that was made under `key`."""
     is_tidied = (folder / "ids.npy").exists() and not (folder / "ids.txt").exists()
     return is_tidied and _progress(folder, key)["finished"]
 
@@ -154,7 +154,7 @@ def _save_progress(folder: Path, key: str, rows: int, names_size: int, cut: int,
 
 
 def _stored(ids: list[str], block: np.ndarray, layout: Layout) -> np.ndarray:
-    """The block as it is stored. Raises SteleError with the passage's id for a vector that is not finite."""
+    """Converts a block to its stored form. Raises SteleError, with the passage id, for a vector that is not finite."""
     with np.errstate(over="ignore"):  # an overflow is refused below
         stored = np.ascontiguousarray(l2_normalize(block) if layout.normalize else block, dtype=layout.dtype)
     finite = np.isfinite(stored).all(axis=1)
@@ -165,7 +165,7 @@ def _stored(ids: list[str], block: np.ndarray, layout: Layout) -> np.ndarray:
 
 
 def _grown(path: Path, size: int):
-    """Opens a file for writing at `size`; what lies beyond (a block that was not finished) is dropped."""
+    """Opens a file for writing at byte `size`; drops the bytes after it, which are of an unfinished block."""
     path.touch()
     handle = open(path, "r+b")  # noqa: SIM115 - the caller closes it
     handle.truncate(size)
@@ -174,15 +174,15 @@ def _grown(path: Path, size: int):
 
 
 def _header(shape: tuple[int, int], dtype: str) -> bytes:
-    """The header of a .npy file, always of the same length, so that it can be written last."""
+    """Header of a .npy file; its length is always HEADER bytes, so that it can be written last."""
     text = f"{{'descr': '{np.dtype(dtype).str}', 'fortran_order': False, 'shape': {shape}, }}"
     return b"\x93NUMPY\x01\x00" + (HEADER - 10).to_bytes(2, "little") + text.ljust(HEADER - 11).encode() + b"\n"
 
 
 def join_parts(parts: Sequence[Path], windows: Iterable[tuple[int, slice]], layout: Layout, folder: Path) -> None:
-    """Joins finished parts into one folder, as a single process would have left it after `tidy`.
+    """Joins finished parts into one folder, with the same bytes as a single process writes, and tidies it.
 
-    `windows` are (part, its rows) in the order of the passages. Memory is bounded by one window.
+    `windows` are (part number, rows of that part) in the order of the passages. Memory is bounded by one window.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for name in FILES:
@@ -207,7 +207,7 @@ def join_parts(parts: Sequence[Path], windows: Iterable[tuple[int, slice]], layo
 
 
 def _write_ids(folder: Path, rows: int) -> None:
-    """`ids.npy` (fixed width, UTF-8) from `ids.txt`."""
+    """Writes `ids.npy` (fixed width, UTF-8) from `ids.txt`."""
     with open(folder / "ids.txt", "rb") as handle:
         width = max((len(line) - 1 for line in handle), default=1)
     table = _table(folder / "ids.npy", rows, width)
@@ -219,16 +219,16 @@ def _write_ids(folder: Path, rows: int) -> None:
 
 
 def _table(path: Path, rows: int, width: int) -> np.memmap:
-    """An empty file of ids, mapped."""
+    """Creates a .npy file of ids of `width` bytes, memory-mapped for writing."""
     return np.lib.format.open_memmap(path, mode="w+", dtype=f"S{width}", shape=(rows,))
 
 
 def identity(vectors: np.ndarray) -> np.ndarray:
-    """The transform of vectors that are used as they are."""
+    """Returns vectors unchanged: the transform of a job without a calibration."""
     return vectors
 
 
 def l2_normalize(block: np.ndarray) -> np.ndarray:
-    """Rows [n, d] scaled to length 1; a zero row stays zero."""
+    """Scales rows [n, d] to length 1; a zero row stays zero."""
     norms = np.linalg.norm(block, axis=1, keepdims=True)
     return block / np.where(norms > 0, norms, 1.0)

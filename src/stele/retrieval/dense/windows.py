@@ -1,13 +1,13 @@
-"""Documents in windows: how a long document is cut, and how its windows' scores become its score.
+"""Windows of long documents: how a document is cut, and how its score follows from the scores of its windows.
 
-A window of sentences is the document's text from its first sentence's beginning to its last one's end, white space made
-single; a title is no part of it. Shi et al., section 5 (recipes/search.py has the numbers).
+A window of sentences is the document's text from its first sentence's beginning to its last one's end, with single
+spaces and without the title. Shi et al., section 5 (recipes/search.py has the numbers).
 
-A window of tokens is as long as an encoder reads: a slice of the document's own text between two of its tokens, the
-title before it; a document that fits is one window. The prompt, the title and the special tokens take their share of
-the length; a title that takes more than half of it becomes the beginning of the text instead.
+A window of tokens is as long as an encoder reads: the title, then a slice of the document's own text between two of its
+tokens; a document that fits is one window. The prompt, the title and the special tokens count towards the length; a
+title that takes more than half of it becomes the beginning of the text instead.
 
-All windows are encoded and searched like passages, one vector each, and are named by their document and their number
+All windows are encoded and searched like passages, one vector each. A window's id is its document's id and its number
 ("LEMONDE94-1#0").
 """
 
@@ -51,7 +51,7 @@ WindowsJson = Annotated[
 
 
 def parse_windows(text: str | None) -> Windows | TokenWindows | None:
-    """The value of --windows, JSON: windows of tokens where it has an `overlap`, else of sentences; None without it."""
+    """Parses the JSON of --windows: windows of tokens if it has an `overlap`, else of sentences; None without it."""
     if not text:
         return None
     values = parse_object(text, "--windows")
@@ -59,7 +59,7 @@ def parse_windows(text: str | None) -> Windows | TokenWindows | None:
 
 
 def by_sentences(language: str, windows: Windows) -> Split:
-    """Documents in a language in windows of sentences, without their titles."""
+    """Returns a function that cuts documents in `language` into windows of sentences, without their titles."""
 
     def split(documents: Sequence[Passage]) -> Iterator[list[tuple[str, str]]]:
         for document in documents:
@@ -69,7 +69,7 @@ def by_sentences(language: str, windows: Windows) -> Split:
 
 
 def sentence_windows(text: str, language: str, windows: Windows) -> list[str]:
-    """The windows of a text, in order; a short text is one window, a text without a sentence has none.
+    """Cuts a text into windows of sentences, in order; a short text is one window, a text without a sentence has none.
 
     >>> three = Windows(sentences=2, stride=1, hits=1, best=1)
     >>> sentence_windows("One went. Two  came.\\nThree left.", "en", three)
@@ -83,9 +83,9 @@ def sentence_windows(text: str, language: str, windows: Windows) -> list[str]:
 
 
 def document_hits(hits: Iterable[tuple[str, float]], best: int) -> Hits:
-    """(document, score) in canonical order, from a query's (window, score), best first.
+    """Turns a query's hits (window, score), best first, into (document, score) in canonical order.
 
-    A document's score is the mean of its first `best` windows' scores, of fewer where fewer are among the hits.
+    A document's score is the mean score of its best `best` windows, or of all its windows among the hits, if fewer.
 
     >>> document_hits([("a#4", 5.0), ("b#0", 4.0), ("a#0", 2.0), ("a#1", 1.0)], best=2)
     [('b', 4.0), ('a', 3.5)]
@@ -99,10 +99,10 @@ def document_hits(hits: Iterable[tuple[str, float]], best: int) -> Hits:
 
 
 class DocumentWindows:
-    """The windows of a collection's documents, which it counts while they are read.
+    """Cuts a collection's documents into windows, and counts the documents while they are read.
 
-    `documents()` reads the collection from its beginning. The counts are kept in `file`, so that a resumed job need not
-    read everything again; `key` identifies the collection. Only the process that `writes` keeps them.
+    `documents()` reads the collection from its beginning. The counts are saved in `file`, so that a resumed job does
+    not read everything again; `key` identifies the collection. Only the process with `writes` saves them.
     """
 
     def __init__(
@@ -118,7 +118,7 @@ class DocumentWindows:
         self.file, self.key, self.writes = file, key, writes
 
     def read(self) -> Iterator[Passage]:
-        """The windows as passages."""
+        """Yields the windows as passages; after the last one it saves the counts."""
         documents = without_text = 0
         rest = iter(self.documents())
         while batch := list(islice(rest, READ)):
@@ -132,7 +132,7 @@ class DocumentWindows:
             atomic_write_json(self.file, {"key": self.key, "counts": counts})
 
     def counts(self) -> dict[str, Any]:
-        """The numbers of documents and of documents without a window; for the writing process."""
+        """Numbers of documents and of documents without a window; only for the process with `writes`."""
         if (state := read_state(self.file)) is None or state["key"] != self.key:
             for _ in self.read():
                 pass
@@ -141,7 +141,7 @@ class DocumentWindows:
 
 
 def by_tokens(encoder: Encoder, windows: TokenWindows) -> Split:
-    """Documents in windows of the encoder's passage length."""
+    """Returns a function that cuts documents into windows of the encoder's passage length."""
     length, spec = encoder.spec.passage_length, encoder.spec
     titled = spec.fills_titles or spec.passage_format != "text"
 
@@ -166,7 +166,7 @@ def by_tokens(encoder: Encoder, windows: TokenWindows) -> Split:
 
 
 def token_spans(tokens: int, room: int, overlap: float) -> list[tuple[int, int]]:
-    """[first, last) tokens of the windows of a text, `room` tokens each; the last window ends the text.
+    """Token ranges [first, last) of a text's windows, each of at most `room` tokens; the last one ends the text.
 
     >>> token_spans(10, 10, 0.5), token_spans(11, 10, 0.5)
     ([(0, 10)], [(0, 8), (4, 11)])
@@ -180,7 +180,7 @@ def token_spans(tokens: int, room: int, overlap: float) -> list[tuple[int, int]]
 
 
 def _free(encoder: Encoder, documents: Sequence[Passage]) -> list[int]:
-    """The tokens that are left for the text of each document, beside its title, the prompt and the special tokens."""
+    """Number of tokens left for the text of each document, after its title, the prompt and the special tokens."""
     whole = encoder.spec.model_copy(update={"passage_length": WHOLE})
     texts = [whole.passage(document.title, SHORT) for document in documents]
     (short,) = _encoded(encoder, [SHORT])
@@ -189,7 +189,7 @@ def _free(encoder: Encoder, documents: Sequence[Passage]) -> list[int]:
 
 
 def _encoded(encoder: Encoder, texts: Sequence[str]) -> list:
-    """Texts without special tokens, none of them cut (`tokens.tokenize` sets the length anew at each call)."""
+    """Tokenises texts uncut and without special tokens (`tokens.tokenize` sets the length again at each call)."""
     backend = encoder.tokenizer.backend_tokenizer
     backend.no_truncation()
     backend.no_padding()

@@ -1,8 +1,8 @@
-"""BM25 by Anserini: Lucene itself, with its analyzer of a language, run by Java on a fat jar of the user's.
+"""BM25 by Anserini: Lucene itself, with its analyzer of a language, run by Java on the user's own fat jar.
 
-Mr. TyDi's published baseline was made with it. Differences from ours (lucene_bm25.py): Lucene's analyzers, lengths in
-one byte, and runs as Anserini writes them, scores to four decimals and, among equal ones, the lowest id first.
-Written for Anserini 0.25 (Java 11 and later); from 0.35 on it wants Java 21.
+Mr. TyDi's published baseline was made with it. It differs from ours (lucene_bm25.py) in its analyzers, in lengths of
+one byte, and in its runs, which have scores to four decimals and, among equal scores, the lowest id first.
+Written for Anserini 0.25 (Java 11 and later); from 0.35 on Anserini needs Java 21.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ TAIL = 5  # lines of Java's output in an error
 
 
 def find_jar(folder: Path) -> Path:
-    """The fat jar in a folder. Raises SteleError unless there is exactly one."""
+    """Finds Anserini's fat jar in or below a folder. Raises SteleError unless there is exactly one."""
     jars = sorted(folder.rglob("*fatjar.jar"))
     if len(jars) != 1:
         names = ", ".join(path.name for path in jars) or "none"
@@ -41,7 +41,7 @@ def find_jar(folder: Path) -> Path:
 
 
 class Anserini:
-    """Anserini's indexer and searcher for one language. Raises SteleError without Java."""
+    """Runs Anserini's indexer and searcher for one language. Raises SteleError if there is no Java."""
 
     def __init__(self, jar: Path, language: str, threads: int) -> None:
         if not shutil.which("java"):
@@ -51,7 +51,7 @@ class Anserini:
     def write_index(self, folder: Path, items: Iterable[tuple[str, str]], vectors: bool = False) -> int:
         """Indexes (id, text) items into `folder`/lucene unless that is done; returns their number.
 
-        `vectors`: with the terms of each passage, which RM3 reads. Raises SteleError where Java fails.
+        `vectors` also stores the terms of each passage, which RM3 reads. Raises SteleError if Java fails.
         """
         finished = folder / "passages.json"
         if (passages := read_state(finished)) is not None:
@@ -84,7 +84,7 @@ class Anserini:
         depth: int,
         expansion: Rm3 | None = None,
     ) -> Iterator[tuple[Parameters, list[Hits]]]:
-        """The hits of the queries with each (k1, b), expanded by RM3 with `expansion`; Java is started once a k1."""
+        """Yields each (k1, b) and the queries' hits, by RM3 if `expansion` is given; starts Java once per k1."""
         for k1, pairs in groupby(sorted(grid), key=lambda parameters: parameters[0]):
             values = [b for _, b in pairs]
             with atomic_directory(folder / "runs", JOB) as runs:
@@ -105,7 +105,7 @@ class Anserini:
                     yield (k1, b), _hits(path, len(queries))
 
     def _java(self, command: str, *arguments: str) -> str:
-        """Runs a command of Anserini and returns its output; it ends with this process."""
+        """Runs a command of Anserini and returns its output; Java is killed when this process ends."""
         line = ["java", "-cp", str(self.jar), f"io.anserini.{command}", *arguments, "-language", self.language]
         done = subprocess.run(line, capture_output=True, text=True, errors="replace", preexec_fn=_end_with_parent)
         output = done.stdout + done.stderr
@@ -115,14 +115,14 @@ class Anserini:
 
 
 def _rm3(recipe: Rm3) -> list[str]:
-    """Anserini's flags for RM3; `-rm3.noTermFilter`, which has no value, allows all terms to be added."""
+    """Anserini's flags for RM3; `-rm3.noTermFilter`, which has no value, allows it to add any term."""
     flags = ["-rm3", "-rm3.fbDocs", str(recipe.documents), "-rm3.fbTerms", str(recipe.terms)]
     flags += ["-rm3.originalQueryWeight", str(recipe.original_weight)]
     return [*flags, "-rm3.noTermFilter"] if recipe.filter == "none" else flags
 
 
 def _hits(path: Path, queries: int) -> list[Hits]:
-    """The hits by query number; none for a query without hits."""
+    """Reads a run; returns the hits of each query by its number, [] for a query without hits."""
     if not path.stat().st_size:
         return [[] for _ in range(queries)]
     run = read_run(path)
@@ -134,7 +134,7 @@ def _tail(output: str) -> str:
 
 
 def _end_with_parent() -> None:
-    """Makes Java die with its parent, so that no orphan goes on writing; called in the child before Java starts."""
+    """Makes Java end with its parent, so that no orphan keeps writing; runs in the child before Java starts."""
     if os.uname().sysname == "Linux":
         ctypes.CDLL(None).prctl(PARENT_DEATH_SIGNAL, signal.SIGKILL)
 

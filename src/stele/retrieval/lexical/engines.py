@@ -1,6 +1,6 @@
-"""The engines that search a collection by its terms: bm25s with Lucene's formula here, Anserini in anserini.py.
+"""Engines that search a collection by its terms: bm25s with Lucene's formula here, Anserini in anserini.py.
 
-An engine indexes a collection once and gives the hits of a split's queries, plain or expanded (rm3.py).
+An engine indexes a collection once and searches it for a split's queries, plain or expanded (rm3.py).
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ class Texts(NamedTuple):
 
 
 class Engine(ABC):
-    """A collection, indexed for the queries of some splits.
+    """A search engine over one collection, indexed for the queries of some splits.
 
-    passages   the number of its passages
-    facts      what a record says of the search
+    passages   number of passages
+    facts      facts of the search for its record
     """
 
     passages: int
@@ -40,15 +40,15 @@ class Engine(ABC):
 
     @abstractmethod
     def runs(self, split: str, grid: Sequence[Parameters], depth: int) -> Iterator[tuple[Parameters, list[Hits]]]:
-        """The hits of a split's queries with each (k1, b) of the grid."""
+        """Searches a split's queries with each (k1, b) of the grid; yields the pair and the hits of each query."""
 
     @abstractmethod
     def expanded(self, split: str, parameters: Parameters, depth: int, recipe: Rm3) -> list[Hits]:
-        """The hits of a split's queries, expanded by RM3."""
+        """Searches a split's queries, expanded by RM3; returns the hits of each query."""
 
 
 class TermIndex:
-    """An index of some terms of a collection, made unless it is there; `numbers`: term -> its number in the index."""
+    """An index of some terms of a collection, reused if it exists; `numbers` maps a term to its number in the index."""
 
     def __init__(self, folder: Path, texts: Texts, terms: Iterable[str], rows: int) -> None:
         self.folder = folder
@@ -59,9 +59,9 @@ class TermIndex:
 
 
 class Bm25sEngine(Engine):
-    """A collection searched by bm25s: an index of the queries' terms, and another of the terms of expanded queries.
+    """Searches by bm25s, with one index of the queries' terms and another of the terms of expanded queries.
 
-    `rounded`: lengths as Lucene stores them.
+    `rounded` rounds passage lengths as Lucene stores them.
     """
 
     def __init__(
@@ -112,7 +112,7 @@ class Bm25sEngine(Engine):
         return self._search(index, queries, parameters, depth)
 
     def _numbered(self, split: str) -> list[list[int]]:
-        """The terms of a split's queries by their numbers."""
+        """Numbers of the terms of each query of a split."""
         return [[self.index.numbers[term] for term in terms] for terms in self.terms[split]]
 
     def _search(

@@ -1,4 +1,4 @@
-"""BM25 as Lucene defines it: an index of the queries' terms in blocks on disk, and its search by bm25s.
+"""BM25 as Lucene defines it: an index of the queries' terms, stored in blocks, and a search of it by bm25s.
 
     score(q, d) = sum over the terms t of q of  idf(t) * f(t, d) / (f(t, d) + k1 * (1 - b + b * |d| / mean |d|))
     idf(t)      = ln(1 + (N - n(t) + 0.5) / (n(t) + 0.5))
@@ -45,7 +45,7 @@ Terms = Callable[[str], list[int]]  # text -> the number of each of its terms, -
 
 
 class Block(NamedTuple):
-    """The occurrences of terms in some passages; those of term t are [indptr[t], indptr[t + 1]).
+    """Occurrences of terms in a block of passages; those of term t are [indptr[t], indptr[t + 1]).
 
     indptr     int64 [terms + 1]
     passages   int32 [n], rows of the block, ascending within a term
@@ -62,7 +62,7 @@ class Block(NamedTuple):
 
 
 class Statistics(NamedTuple):
-    """Of a whole collection: passages with a term, their mean length, and the passages of each term, int64 [terms]."""
+    """Counts over a collection: passages with any term, their mean length, passages with each term, int64 [terms]."""
 
     passages: int
     length: float
@@ -70,7 +70,7 @@ class Statistics(NamedTuple):
 
 
 def write_index(folder: Path, items: Iterable[tuple[str, str]], terms: Terms, number: int, rows: int = BLOCK) -> int:
-    """Writes the blocks of (id, text) items that are not there yet; returns the number of passages.
+    """Indexes (id, text) items in blocks, without those already written; returns the number of passages.
 
     `number` is the number of terms. Raises SteleError for an empty collection and for an id that appears twice.
     """
@@ -101,7 +101,7 @@ def write_index(folder: Path, items: Iterable[tuple[str, str]], terms: Terms, nu
 
 
 def make_block(items: Iterable[tuple[str, str]], terms: Terms, number: int) -> Block:
-    """The block of some (id, text) items."""
+    """Counts the terms of (id, text) items; `number` is the number of terms in the index."""
     occurrences, lengths, ids = array("i"), array("i"), []
     for name, text in items:
         of_text = terms(text)
@@ -118,13 +118,13 @@ def make_block(items: Iterable[tuple[str, str]], terms: Terms, number: int) -> B
 
 
 def read_blocks(folder: Path) -> Iterator[Block]:
-    """The blocks of a finished index, in the order of the passages."""
+    """Reads the blocks of a finished index, in the order of the passages."""
     for columns in zip(*(_read(folder, name) for name in Block._fields), strict=True):
         yield Block(*columns)
 
 
 def statistics(folder: Path) -> Statistics:
-    """The statistics of the whole collection. As in Lucene, a passage without a term does not count."""
+    """Computes the statistics of a whole collection. As in Lucene, a passage without any term does not count."""
     lengths = [(int(np.count_nonzero(values)), int(values.sum(dtype=np.int64))) for values in _read(folder, "lengths")]
     passages, terms = (sum(column) for column in zip(*lengths, strict=True))
     frequencies = sum(np.diff(values) for values in _read(folder, "indptr"))
@@ -132,7 +132,7 @@ def statistics(folder: Path) -> Statistics:
 
 
 def read_ids(folder: Path) -> np.ndarray:
-    """The ids of all passages, bytes [n]."""
+    """Reads the ids of all passages, bytes [n]."""
     return np.concatenate(list(_read(folder, "ids")))
 
 
@@ -141,7 +141,7 @@ def _path(folder: Path, number: int) -> Path:
 
 
 def _read(folder: Path, name: str, start: int = 0) -> Iterator[np.ndarray]:
-    """One column of each block, no other being read."""
+    """Reads one column of each block, from block `start` on, without reading the others."""
     while (path := _path(folder, start)).exists():
         with np.load(path) as columns:
             yield columns[name]
@@ -155,9 +155,9 @@ def _refuse_twice(folder: Path) -> None:
 
 
 def lucene_lengths(lengths: np.ndarray) -> np.ndarray:
-    """Lengths [n] as Lucene stores them in one byte (its SmallFloat, intToByte4).
+    """Rounds lengths [n] as Lucene does to store them in one byte (its SmallFloat, intToByte4).
 
-    Up to 40 terms they are exact; of longer ones the part above 24 is rounded down to four significant bits.
+    Lengths up to 40 terms are exact; the part of longer ones above 24 is rounded down to four significant bits.
 
     >>> lucene_lengths(np.array([40, 41, 42, 1000, 1048])).tolist()
     [40, 40, 42, 984, 1048]
@@ -168,7 +168,7 @@ def lucene_lengths(lengths: np.ndarray) -> np.ndarray:
 
 
 def weights(block: Block, collection: Statistics, parameters: Parameters) -> np.ndarray:
-    """The addend of each occurrence of a block to a score, float64 [n]."""
+    """BM25 contribution of each term occurrence in a block to a score, float64 [n]."""
     k1, b = parameters
     idf = np.log1p((collection.passages - collection.frequencies + 0.5) / (collection.frequencies + 0.5))
     norm = k1 * (1 - b + b * block.lengths / collection.length)
@@ -176,7 +176,7 @@ def weights(block: Block, collection: Statistics, parameters: Parameters) -> np.
 
 
 class _BestRows:
-    """The k best passages of each query so far, and all that share the last one's score.
+    """Keeps the k best passages of each query so far, and all that have the same score as the k-th.
 
     `add` takes the blocks of a collection in their order.
     """
@@ -200,7 +200,7 @@ class _BestRows:
         self.start += size
 
     def _sum(self, block: Block) -> None:
-        """Sums the terms one after another: the sums of bm25s, which has no weights and must be compiled."""
+        """Scores a block term by term, with the sums of bm25s, which takes no weights and must be compiled first."""
         added = weights(block, self.collection, self.parameters)
         for number, terms in self.queries.items():
             scores = np.zeros(len(block.lengths))
@@ -212,7 +212,7 @@ class _BestRows:
             self._merge(number, scores[rows].astype(np.float32), rows + self.start)
 
     def _search(self, block: Block, threads: int) -> None:
-        """The same sums by bm25s."""
+        """Scores a block by bm25s, with the same sums as `_sum`."""
         size, engine = len(block.lengths), _engine()
         engine.unique_token_ids_set = range(len(self.collection.frequencies))
         engine.scores = {
@@ -244,7 +244,7 @@ class _BestRows:
         self.scores[query], self.rows[query] = scores, rows
 
     def ranked(self, query: int, ids: np.ndarray, ties: Ties = "highest") -> tuple[np.ndarray, np.ndarray]:
-        """(rows int64, scores float32) of a query's k best passages, best first; `ids` are those of all passages."""
+        """Rows (int64) and scores (float32) of a query's k best passages, best first; `ids` are of all passages."""
         sign = 1 if ties == "highest" else -1
         order = np.lexsort((ids[self.rows[query]], sign * self.scores[query]))[::-sign][: self.k]
         return self.rows[query][order], self.scores[query][order]
@@ -252,7 +252,7 @@ class _BestRows:
 
 @cache
 def _engine():
-    """bm25s's searcher, compiled once a process; its index is set block by block."""
+    """Searcher of bm25s, compiled once per process; its index is set block by block."""
     from bm25s import BM25
 
     engine = BM25(method="lucene", dtype="float64", backend="numba")
@@ -271,11 +271,11 @@ def best_rows(
     rounded: bool = False,
     ties: Ties = "highest",
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """(rows int64, scores float32) of each query's k best passages, best first.
+    """Searches an index; returns rows (int64) and scores (float32) of each query's k best passages, best first.
 
     folder, ids   the index, and the ids of its passages, bytes [n]
-    queries       the numbers of each query's terms, with repetitions; or all of them term number -> weight
-    rounded       lengths as Lucene stores them
+    queries       the numbers of each query's terms, with repetitions; or for all queries term number -> weight
+    rounded       whether lengths are rounded as Lucene stores them
     ties          which id comes first among equal scores; canonical is the highest
     """
     best = _BestRows(queries, k, collection, parameters)
@@ -285,7 +285,7 @@ def best_rows(
 
 
 def search(folder: Path, ids: np.ndarray, *args: Any, **options: Any) -> list[Hits]:
-    """The (id, score) of each query's k best passages, best first; the arguments are those of `best_rows`."""
+    """Searches as `best_rows` does, with its arguments; returns each query's k best (id, score), best first."""
     hits = []
     for rows, scores in best_rows(folder, ids, *args, **options):
         hits.append([(ids[row].decode(), float(score)) for row, score in zip(rows, scores, strict=True)])
@@ -293,7 +293,7 @@ def search(folder: Path, ids: np.ndarray, *args: Any, **options: Any) -> list[Hi
 
 
 def choose(mrr_of: Mapping[Parameters, float]) -> Parameters:
-    """The parameters with the highest MRR.
+    """Chooses (k1, b) with the highest MRR, rounded to four digits; the lowest k1, then the lowest b, wins ties.
 
     >>> choose({(0.9, 0.4): 0.25, (0.1, 0.4): 0.25001, (0.1, 0.5): 0.2})
     (0.1, 0.4)

@@ -1,10 +1,10 @@
-"""RM3: queries expanded with terms of their first passages, as Anserini expands them.
+"""RM3: expansion of queries with terms of their first passages, as Anserini does it.
 
-Of each of the first passages the most frequent terms are taken, of 2 to 20 characters and in at most a tenth of the
-collection; a term's weight is its share of them, times the passage's BM25 score, summed over the passages. The best
-terms, their weights summing to 1, are mixed with the query's own (Abdul-Jaleel et al. 2004, "UMass at TREC
+From each of the first passages RM3 takes the most frequent terms of 2 to 20 characters that occur in at most a tenth of
+the collection; a term's weight is its share of them, times the passage's BM25 score, summed over the passages. The best
+terms, with weights that sum to 1, are mixed with the query's own (Abdul-Jaleel et al. 2004, "UMass at TREC
 2004"; rerank/lib/Rm3Reranker.java of castorini/anserini, whose arithmetic in float32 decides which terms are equal).
-Among equal ones the first in the order of Unicode's code points is kept; until September 2022 Anserini kept any, in
+Among equal ones RM3 keeps the first in the order of Unicode's code points; until September 2022 Anserini kept any, in
 the order of a hash table (its issue 840).
 
 >>> recipe = Rm3(documents=2, terms=1)
@@ -28,22 +28,22 @@ ASCII = re.compile("[a-z0-9]+")
 
 
 def may_expand(term: str, recipe: Rm3) -> bool:
-    """Whether a term may be added to a query, unless too many passages have it."""
+    """Whether RM3 may add a term to a query, by its length and characters; `is_rare` tests its frequency."""
     return SHORTEST <= len(term) <= LONGEST and (recipe.filter == "none" or ASCII.fullmatch(term) is not None)
 
 
 def is_rare(frequency: int, passages: int) -> bool:
-    """Whether a term that is in `frequency` passages is rare enough to be added."""
+    """Whether a term that occurs in `frequency` of all `passages` is rare enough to be added to a query."""
     return frequency <= MOST_FREQUENT * passages
 
 
 def expanded(
     query: Sequence[str], feedback: Sequence[tuple[Mapping[str, int], float]], recipe: Rm3
 ) -> dict[str, float]:
-    """The weights of an expanded query's terms.
+    """Expands a query; returns term -> weight.
 
-    `feedback`: for each of the first passages the counts of the terms that may be added, and its score. Without such a
-    term the query's own terms keep half their weight, and the order is that of BM25.
+    `feedback` has, for each of the first passages, the counts of the terms that may be added, and its score. Without
+    such a term the query's own terms keep only `original_weight` of their weight, which leaves BM25's order unchanged.
     """
     added = relevance_model(feedback, recipe)
     query_weights = _of_sum_1({term: np.float32(count) for term, count in Counter(query).items()})
@@ -55,7 +55,7 @@ def expanded(
 
 
 def relevance_model(feedback: Sequence[tuple[Mapping[str, int], float]], recipe: Rm3) -> dict[str, np.float32]:
-    """The best terms of the first passages, their weights summing to 1."""
+    """Selects the best terms of the first passages; returns term -> weight, with weights that sum to 1."""
     weight_of: dict[str, np.float32] = {}
     for counts, score in feedback:
         frequent = _best(counts, recipe.terms)
@@ -75,5 +75,5 @@ def _of_sum_1(values: Mapping[str, np.float32]) -> dict[str, np.float32]:
 
 
 def candidates(counts: Iterable[Mapping[str, int]], recipe: Rm3) -> set[str]:
-    """The terms of some passages that may be added to a query, unless too many passages have them."""
+    """Terms of passages that may be added to a query (see `may_expand`), whatever their frequency."""
     return {term for of_passage in counts for term in of_passage if may_expand(term, recipe)}

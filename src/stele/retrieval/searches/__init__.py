@@ -1,1 +1,1 @@
-"""What searches by terms and by vectors share."""
+"""Code that searches by terms and searches by vectors share."""

@@ -1,4 +1,4 @@
-"""`stele.search`, for notebooks: texts or vectors in memory, by an encoder or by their terms."""
+"""`stele.search`, for notebooks: searches texts or vectors in memory, by an encoder or by BM25."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ BM25 = "bm25"
 def search(
     queries: Items, passages: Items, k: int = 100, encoder: Encoder | Path | str | None = None, language: str = "en"
 ) -> Run:
-    """The k best passages of each query, exactly, in the canonical order of runs.
+    """Finds the k best passages of each query exactly; returns a run in canonical order.
 
     `queries` and `passages` map an id to a text, or without an encoder to its vector [d]; a passage with a title is
     (title, text). Of a list, or of an array [n, d], the ids are the positions: "0", "1", ...
 
-    With an encoder the scores are inner products, or cosines where it compares by them (`encoder.cosine`): the same
-    search as `stele retrieval retrieve`, whose files it does not write. In place of an encoder anything that
-    `stele.load_encoder` takes, or "bm25": BM25 with k1 .9 and b .4 over the terms of a `language`.
+    With an encoder the scores are inner products, or cosines if it compares by them (`encoder.cosine`). The search is
+    that of `stele retrieval retrieve`, but writes no files. `encoder` may also be anything that `stele.load_encoder`
+    takes, or "bm25": BM25 with k1 .9 and b .4 over the terms of a `language`.
 
     Raises SteleError for a text without an encoder, vectors of different lengths, equal ids, and k below 1.
 
@@ -44,7 +44,7 @@ def search(
     >>> run.ranking("q2")  # b and c have the same score: the higher id comes first, as in trec_eval
     ['c', 'b']
 
-    Lists of texts, by their terms and with an encoder (see `stele.load_encoder`):
+    Lists of texts, searched by BM25 and by an encoder (see `stele.load_encoder`):
 
     >>> texts = ["the first novel of the city", ("Nile", "the river flows through Egypt")]
     >>> search(["rivers of Egypt"], texts, encoder="bm25").ranking("0")
@@ -53,7 +53,7 @@ def search(
     ['0', '1']
     """
     if not isinstance(k, Integral) or k < 1:
-        raise SteleError(f"search: want a whole number of passages: k must be at least 1, found {k!r}")
+        raise SteleError(f"search: k must be a whole number of passages and at least 1, found {k!r}")
     queries, passages = _by_id(queries, "queries"), _by_id(passages, "passages")
     if not queries or not passages:
         raise SteleError(f"search: {'no query' if not queries else 'no passage'} is given")
@@ -67,13 +67,13 @@ def search(
     best = TopK(query_vectors, k)
     for ids, vectors in _vectors(passages, "passage", encoder):
         if vectors.shape[1] != query_vectors.shape[1]:
-            raise SteleError(f"search: queries of {query_vectors.shape[1]} numbers, passages of {vectors.shape[1]}")
+            raise SteleError(f"search: query vectors have length {query_vectors.shape[1]}, passages {vectors.shape[1]}")
         best.add(vectors, np.array([name.encode("utf-8") for name in ids]))
     return run_of(dict(zip(queries, best.hits(), strict=True)), "search")
 
 
 def _by_id(items: Items, side: str) -> Mapping[str, Text | np.ndarray]:
-    """Items by their ids, which are the positions of those without."""
+    """Maps ids to items; items without ids get their positions. Raises SteleError for other types and equal ids."""
     if isinstance(items, str) or not isinstance(items, Mapping | Sequence | np.ndarray):
         raise SteleError(
             f"search: {side}: want a list of texts, or a dict of id and text, found {type(items).__name__}"
@@ -81,7 +81,7 @@ def _by_id(items: Items, side: str) -> Mapping[str, Text | np.ndarray]:
     if isinstance(items, Mapping):
         by_id = {str(name): item for name, item in items.items()}
         if len(by_id) < len(items):
-            raise SteleError(f"search: {side}: two ids are the same text, as 1 and '1'")
+            raise SteleError(f"search: {side}: two ids are the same as text, such as 1 and '1'; rename one")
         return by_id
     return {str(number): item for number, item in enumerate(items)}
 
@@ -89,7 +89,7 @@ def _by_id(items: Items, side: str) -> Mapping[str, Text | np.ndarray]:
 def _term_hits(
     queries: Mapping[str, Text], passages: Mapping[str, Text], k: int, language: str
 ) -> dict[str, list[tuple[str, float]]]:
-    """The hits of each query by BM25."""
+    """Searches by BM25; returns query id -> hits. Raises SteleError for a vector in place of a text."""
     from stele.retrieval.lexical.engines import Bm25sEngine, Texts
     from stele.retrieval.lexical.lucene_bm25 import ANSERINI
 
@@ -112,7 +112,7 @@ def _term_hits(
 def _vectors(
     items: Mapping[str, Text | np.ndarray], kind: str, encoder: Encoder | None
 ) -> Iterator[tuple[list[str], np.ndarray]]:
-    """Blocks of ids with their vectors, float32 [n, d], in the order of `items`."""
+    """Yields blocks of ids with their vectors, float32 [n, d], in the order of `items`."""
     if encoder is None:
         yield list(items), _stack(items, kind)
         return
@@ -125,7 +125,7 @@ def _vectors(
 
 
 def _stack(items: Mapping[str, Text | np.ndarray], kind: str) -> np.ndarray:
-    """The vectors of some items, float32 [n, d]."""
+    """Stacks vectors to float32 [n, d]. Raises SteleError for texts, unequal lengths and numbers not finite."""
     for name, item in items.items():
         if isinstance(item, str | tuple):
             raise SteleError(
@@ -134,7 +134,7 @@ def _stack(items: Mapping[str, Text | np.ndarray], kind: str) -> np.ndarray:
     try:
         vectors = np.array([np.asarray(vector, dtype=np.float32) for vector in items.values()])
     except (TypeError, ValueError):
-        raise SteleError(f"search: the vectors of the {kind} side have different lengths or no numbers") from None
+        raise SteleError(f"search: the {kind} vectors have different lengths, or are not numbers") from None
     if vectors.ndim != 2 or not vectors.size or not np.isfinite(vectors).all():
-        raise SteleError(f"search: want a vector of finite numbers a {kind}")
+        raise SteleError(f"search: want a vector of finite numbers for each {kind}")
     return vectors

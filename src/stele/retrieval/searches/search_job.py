@@ -1,4 +1,4 @@
-"""The parts of all search jobs: finished searches and the runs they publish, training questions."""
+"""Common parts of all search jobs: finished searches, the runs they publish, and training questions."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from stele.files.reading import read_state
 
 
 def topic_options(benchmark: RetrievalReader, name: str, field: str | None) -> dict[str, str]:
-    """The keyword argument by which a benchmark's `queries` reads a field of its topics; none for its default.
+    """Keyword arguments with which a benchmark's `queries` reads `field` of its topics; {} for the default field.
 
-    Raises SteleError for a benchmark whose queries have no fields.
+    Raises SteleError if the queries of the benchmark have no fields.
     """
     if field is None:
         return {}
@@ -32,13 +32,13 @@ def topic_options(benchmark: RetrievalReader, name: str, field: str | None) -> d
 
 
 def expected_passages(inputs: Mapping[str, Path], collection: str, *names: str) -> int | None:
-    """The number of passages of a collection by the records of its data, for the progress bar; None if unknown."""
+    """Number of passages of a collection according to the records of its data; None if unknown."""
     of_collection = {key: path for key, path in inputs.items() if key.partition(":")[2] in (collection, "all")}
     return record_count(of_collection, *names, part=collection)
 
 
 def some_passages(passages: Iterable[Passage], wanted: set[str], others: int) -> Iterator[Passage]:
-    """The wanted passages, and the first `others` of the others.
+    """Yields the passages whose ids are `wanted`, and the first `others` of all other passages.
 
     >>> [p.id for p in some_passages([Passage(name, "", "") for name in "abcd"], {"c"}, 1)]
     ['a', 'c']
@@ -57,24 +57,24 @@ def some_passages(passages: Iterable[Passage], wanted: set[str], others: int) ->
 
 @dataclass(frozen=True)
 class FinishedSearches:
-    """The finished searches of a job: a run and its facts each, in `folder`; facts of another `key` are stale."""
+    """Finished searches of a job, each a run and its facts in `folder`; facts with another `key` are stale."""
 
     folder: Path
     key: str = ""
 
     def run(self, query_set: QuerySet) -> Path:
-        """The file of a query set's run."""
+        """File of a query set's run."""
         return self.folder / f"{query_set.name}.trec.gz"
 
     def facts(self, query_set: QuerySet) -> dict[str, Any] | None:
-        """The facts of a finished search; None of another."""
+        """Facts of a finished search; None if it is not finished, or was made under another key."""
         state = read_state(self.folder / f"{query_set.name}.json")
         return state["facts"] if state and state["key"] == self.key else None
 
     def save(
         self, query_set: QuerySet, hits: Iterable[tuple[str, Sequence[tuple[str, float]]]], facts: Mapping[str, Any]
     ) -> None:
-        """Writes the run of (query id, hits), then the facts, which mark it as finished."""
+        """Writes a run of (query id, hits), then its facts, which mark the search as finished."""
         marked = self.folder / f"{query_set.name}.json"
         marked.unlink(missing_ok=True)  # of another key, whose run this one takes the place of
         write_run(self.run(query_set), hits, tag="stele")
@@ -92,7 +92,7 @@ class FinishedSearches:
 
 # --- the questions of a training set, and the passages of a collection that answer them, by id or by text -------------
 class Questions:
-    """The distinct questions of a collection and the passages that answer them, which are no negatives.
+    """Distinct questions of a collection, with the passages that answer them and so cannot be negatives.
 
     Row i of each list belongs to question i: `positives` are ids, `texts` digests of the positives' texts.
     """
@@ -112,7 +112,7 @@ class Questions:
         self.texts[row].update(text_digest(passage.text) for passage in example.positives)
 
     def find_answers(self, passages: Iterable[Passage]) -> Iterator[Passage]:
-        """Yields the passages of the collection; after the last one `excluded` is known."""
+        """Yields the passages of the collection unchanged; after the last one `excluded` can be called."""
         wanted = set().union(*self.positives)
         self._present: set[str] = set()  # positives that the collection has by id
         self._ids_of_text: dict[str, list[str]] = {text: [] for texts in self.texts for text in texts}
@@ -125,7 +125,7 @@ class Questions:
         self.is_collection_read = True
 
     def excluded(self) -> list[set[bytes]]:
-        """For each question the ids of the collection's passages that answer it."""
+        """Ids of the collection's passages that answer each question, one set per question."""
         excluded = []
         for positives, texts in zip(self.positives, self.texts, strict=True):
             names = positives & self._present
@@ -136,5 +136,5 @@ class Questions:
 
 
 def text_digest(text: str) -> str:
-    """The same for equal texts; white space around them does not count."""
+    """Digest of a text without surrounding white space."""
     return hashlib.blake2b(text.strip().encode(), digest_size=16).hexdigest()
