@@ -49,8 +49,8 @@ def test_blocks_do_not_change_the_statistics():
 @pytest.mark.parametrize(
     ("rows", "said"),
     [
-        (ROWS[:1], "fr: 1 vectors, too few"),
-        (ROWS[:0], "fr: 0 vectors, too few"),
+        (ROWS[:1], "fr: 1 vectors are too few"),
+        (ROWS[:0], "fr: 0 vectors are too few"),
         ([[1, 2], [np.nan, 6]], "fr: vector 2 is not finite"),
         ([[1, 2], [np.inf, 6]], "fr: vector 2 is not finite"),
         ([[1, 2], [3, 2]], "fr, 2 vectors: coordinate 1 is the same in all, as are 1 of 2 .* nothing can be scaled"),
@@ -199,9 +199,9 @@ def test_a_better_identity_is_kept():
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda rows: rows[:2], "de-en: en: 2 vectors are too few to turn 3 dimensions"),
-        (lambda rows: rows * [1, 0, 0], "de-en: en: vectors are singular, they spread over 1 of 3 directions"),
-        (lambda rows: np.where(rows == rows.max(), np.nan, rows), "de-en: en: vectors that are not finite"),
+        (lambda rows: rows[:2], "de-en: en: 2 vectors are too few to rotate 3 dimensions"),
+        (lambda rows: rows * [1, 0, 0], "de-en: en: vectors are singular, since they span 1 of 3 directions"),
+        (lambda rows: np.where(rows == rows.max(), np.nan, rows), "de-en: en: some vectors are not finite"),
     ],
 )
 def test_vectors_that_no_rotation_can_be_learnt_of_are_refused(change, said):

@@ -38,7 +38,7 @@ def test_the_name_of_a_prompt_and_its_text_are_one_thing_to_say(folder, said, pr
 
 
 def test_two_prompts_of_one_origin_are_refused(folder):
-    with pytest.raises(SteleError, match="prompt_name and query_prompt both say what stands before a query"):
+    with pytest.raises(SteleError, match="prompt_name and query_prompt both set the prompt of a query"):
         resolve(folder, {"config": {"prompt_name": "web_search", "query_prompt": "c: "}})
 
 

@@ -164,7 +164,7 @@ def test_relative_positions_that_transformers_no_longer_computes_are_refused(tmp
     weights = load_file(relative / "model.safetensors")
     weights["encoder.layer.0.attention.self.distance_embedding.weight"] = torch.ones(127, WIDTH // 2)
     save_file(weights, relative / "model.safetensors", {"format": "pt"})
-    with pytest.raises(SteleError, match="a bert with relative positions"):
+    with pytest.raises(SteleError, match="found a bert with relative positions"):
         load_backbone(relative, "mean")
 
 
@@ -212,7 +212,7 @@ def test_a_layer_below_the_last(tmp_path, folders):
     actual = encoder.encode(["who wrote"], "query")[0]
     assert np.abs(actual - states[2][0].mean(0).detach().numpy()).max() < 1e-5
     assert np.abs(actual - states[3][0].mean(0).detach().numpy()).max() > 1e-2
-    with pytest.raises(SteleError, match="layer 4 is requested, the model has 3"):
+    with pytest.raises(SteleError, match="layer 4 is requested, but the model has 3"):
         load_encoder(deep, {**spec, "layer": 4})
 
 

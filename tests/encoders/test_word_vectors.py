@@ -43,17 +43,17 @@ def test_nothing_wanted_is_no_vector_of_the_files_width(tmp_path):
     [
         (LINES, "the 0.1 0.2 0.3", "\n", r"begins with b'the 0\.1 0\.2 0\.3\\n', want the numbers of words"),
         (LINES, "6 0", "\n", "begins with b'6 0"),
-        (LINES, "5 3", "\n", "6 lines of words, where the first line says 5"),
-        (LINES, "7 3", "\n", "6 lines of words, where the first line says 7"),
-        (LINES, "6 4", "\n", "line 2: 3 numbers, where the first line says 4"),
-        ([*LINES[:2], "x 1 2"], None, "\n", "line 4: 2 numbers, where the first line says 3"),
+        (LINES, "5 3", "\n", "6 lines of words, but the first line says 5"),
+        (LINES, "7 3", "\n", "6 lines of words, but the first line says 7"),
+        (LINES, "6 4", "\n", "line 2: 3 numbers, but the first line says 4"),
+        ([*LINES[:2], "x 1 2"], None, "\n", "line 4: 2 numbers, but the first line says 3"),
         ([*LINES[:2], "x 1 2 3 4"], None, "\n", "line 4: 4 numbers"),
         ([*LINES[:2], ""], None, "\n", "line 4: 0 numbers"),
-        (LINES, None, "", "line 7: no end: the file is cut short"),
+        (LINES, None, "", "line 7: the line has no end: the file is cut short"),
         (["the 1 two 3"], None, "\n", "line 2: could not convert string to float: b'two'"),
         (["the 1 nan 3"], None, "\n", "line 2: .* not finite"),
         (["the 1 1e400 3"], None, "\n", "line 2: .* not finite"),
-        (["the 1  3"], None, "\n", "line 2: an empty number"),
+        (["the 1  3"], None, "\n", "line 2: found an empty number"),
     ],
 )
 def test_damage_is_named(tmp_path, lines, header, end, words):

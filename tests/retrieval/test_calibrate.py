@@ -158,7 +158,7 @@ def test_without_pairs_there_are_statistics_alone(run):
         (
             ["fr-en"],
             {"recipe": {"sentences": 20, "rotation": {"refinement_vectors": 20, "criterion_vectors": 20}}},
-            "fr-en: fr: 20 vectors are too few to turn 32 dimensions",
+            "fr-en: fr: 20 vectors are too few to rotate 32 dimensions",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""The backbone (the bare encoder) of a transformers folder."""
+"""Loading the backbone (the bare transformer) of a transformers folder."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ def load_backbone(
     dropout: float | None = None,
     weights: str = "float32",
 ) -> tuple[Any, list[str]]:
-    """The bare transformer of a folder, and the names of newly initialised weights.
+    """Loads the bare transformer of a folder; returns it with the names of newly initialised weights.
 
-    layer     the layers above it are left out, as are heads of other tasks
-    seed      initialises a pooler that the files lack, for training; without it that is an error for pooling "pooler"
+    layer     number of layers to keep; those above it are left out, as are heads of other tasks
+    seed      initialises a missing pooler, for training; without a seed it is an error if `pooling` is "pooler"
     dropout   replaces the rates of the folder's config
     weights   the type in which weights are held and computed, "float32" or "bfloat16"
 
     Raises SteleError for a folder without safetensors, weights that do not fit its config, relative positions that the
-    library no longer computes, and a missing pooler.
+    library no longer computes, and a pooler that `pooling` needs and that is missing.
     """
     from transformers import AutoConfig
 
@@ -57,12 +57,12 @@ def load_backbone(
     lost = [name for name in missing if "pooler" not in name] + [str(key) for key in report["mismatched_keys"]]
     if lost:
         raise SteleError(
-            f"{folder}: its weights do not fit its config.json: {', '.join(lost[:3])} missing or of another shape"
+            f"{folder}: its weights do not fit its config.json: {', '.join(lost[:3])} are missing or have another shape"
         )
     if any(RELATIVE in name for name in report["unexpected_keys"]):
         raise SteleError(
-            f"{folder}: a {config.model_type} with relative positions, which transformers 5 leaves out of it: its "
-            "vectors would be other ones"
+            f"{folder}: found a {config.model_type} with relative positions, which transformers 5 ignores, so that its "
+            "vectors would be wrong; use another checkpoint"
         )
     if pooling == "pooler" and getattr(model, "pooler", None) is None:
         raise SteleError(f"{folder}: model type {config.model_type!r} has no pooler; use pooling cls or mean")
@@ -74,7 +74,7 @@ def load_backbone(
 
 
 def positions(config) -> int:
-    """The number of tokens that fit; RoBERTa-like models reserve the first positions, up to the padding id."""
+    """Number of tokens that a model can read; RoBERTa-like ones reserve the positions up to the padding id."""
     offset = config.pad_token_id + 1 if config.model_type in ROBERTA_LIKE else 0
     return (getattr(config, "max_position_embeddings", None) or 10**9) - offset
 
@@ -114,16 +114,16 @@ def _set_layer(config: Any, layer: int | None, folder: Path) -> None:
     if layer is None:
         return
     if config.model_type not in CUT_BY_LAYER:
-        raise SteleError(f"{folder}: `layer` is for {', '.join(CUT_BY_LAYER)}; found {config.model_type}")
+        raise SteleError(f"{folder}: `layer` works for {', '.join(CUT_BY_LAYER)}, not for {config.model_type}")
     if layer > config.num_hidden_layers:
-        raise SteleError(f"{folder}: layer {layer} is requested, the model has {config.num_hidden_layers}")
+        raise SteleError(f"{folder}: layer {layer} is requested, but the model has {config.num_hidden_layers}")
     config.num_hidden_layers = layer
     if config.model_type == "longformer" and not isinstance(config.attention_window, int):
         config.attention_window = config.attention_window[:layer]
 
 
 def refuse_adapter(folder: Path) -> None:
-    """Raises SteleError for a folder with an adapter."""
+    """Raises SteleError for a folder with an adapter (peft), which Stele does not load."""
     if (folder / ADAPTER).exists():
         raise SteleError(
             f"{folder / ADAPTER}: adapters are not supported; merge it into the weights (peft's `merge_and_unload`), "

@@ -1,9 +1,9 @@
-"""The encoding of a training's base, which the trained encoder keeps unless its recipe says another.
+"""Encoding of the model that a training starts from (its base); the trained encoder keeps it unless the recipe differs.
 
-A base that is an encoder already states how its texts become vectors, in a sentence-transformers folder or in Stele's
-own. What is trained from it is written as such a folder. A plain checkpoint states nothing: what is trained from it is
-written with the pooling of its training as a suggestion, which sentence-transformers follows, and Stele where neither
-the model nor the benchmark says a pooling.
+A base that is already an encoder states how its texts become vectors, in a sentence-transformers folder or in Stele's
+own; the encoder trained from it is written as such a folder. A plain checkpoint states nothing: the encoder trained
+from it is written with the pooling of its training as a suggestion. sentence-transformers follows the suggestion; Stele
+follows it if neither the model nor the benchmark sets a pooling.
 """
 
 from __future__ import annotations
@@ -32,29 +32,29 @@ UNSTATED = "mean"  # what sentence-transformers does with a folder that says not
 
 
 def stated_encoding(folder: Path, overrides: Mapping[str, Values] = MappingProxyType({})) -> EncodingSpec | None:
-    """The encoding that a folder states, with `overrides` (the keys' values by origin).
+    """Reads the encoding that a folder states, changed by `overrides` (origin -> key -> value).
 
-    None for a plain checkpoint, and for what was trained from one, without a pooling among them. Raises SteleError
-    for two towers.
+    Returns None for a plain checkpoint, or an encoder trained from one, if no override sets a pooling. Raises
+    SteleError for two towers.
     """
     states = (folder / SPEC_FILE).exists() or ((folder / MODULES).exists() and not is_suggestion(folder))
     if not states and not any("pooling" in values for values in overrides.values()):
         return None
     spec = resolve(folder, {**overrides, BENCHMARK: SOME_INSTRUCTION}).spec
     if spec.towers == "separate":
-        raise SteleError(f"{folder}: was fine-tuned with separate towers; pretraining goes on from one encoder")
+        raise SteleError(f"{folder}: it was fine-tuned with separate towers; give a base with one encoder")
     return spec
 
 
 def training_pooling(stated: EncodingSpec, wanted: str | None, base: Path) -> str:
-    """The pooling by which an encoder is trained: the recipe's, else as the base states.
+    """Pooling by which an encoder is trained: the recipe's (`wanted`), else the one that the base states.
 
-    Raises SteleError for a base whose vectors are of the last token.
+    Raises SteleError if the recipe sets none and Stele cannot train by the base's, such as that of the last token.
     """
     pooling = wanted or TRAINED_BY.get(stated.pooling)
     if pooling is None:
         raise SteleError(
-            f"{base}: its pooling is {stated.pooling!r}, by which nothing is pretrained; say `pooling: cls` or "
+            f"{base}: its pooling is {stated.pooling!r}, by which Stele does not pretrain; set `pooling: cls` or "
             "`pooling: mean` in the recipe"
         )
     return pooling
@@ -63,9 +63,9 @@ def training_pooling(stated: EncodingSpec, wanted: str | None, base: Path) -> st
 def trained_encoding(
     stated: EncodingSpec | None, wanted: str | None, objective: str | None, config: Any
 ) -> EncodingSpec:
-    """The encoding of what is trained: the base's with the recipe's pooling, or, of a plain base, the objective's.
+    """Encoding of a trained encoder: the base's with the recipe's pooling; for a plain base, the objective's pooling.
 
-    `wanted` and `objective` are their poolings; `config` is the model's.
+    `wanted` is the recipe's pooling, `objective` that of the objective; `config` is the model's configuration.
     """
     if stated is not None:
         return stated.model_copy(update={"pooling": wanted or stated.pooling})
@@ -74,7 +74,7 @@ def trained_encoding(
 
 
 def encoding_changes(stated: EncodingSpec | None, spec: EncodingSpec) -> list[str]:
-    """What a trained encoder does not do as its base states it, one text a key."""
+    """Lists the keys in which a trained encoder's encoding differs from its base's, one text per key."""
     if stated is None:
         return []
     before, after = stated.model_dump(), spec.model_dump()
@@ -82,7 +82,7 @@ def encoding_changes(stated: EncodingSpec | None, spec: EncodingSpec) -> list[st
 
 
 def write_encoding(folder: Path, base: Path, model: Any, stated: EncodingSpec | None, spec: EncodingSpec) -> None:
-    """Adds to a trained encoder's folder the files that state its encoding, of a plain base as a suggestion."""
+    """Adds the files that state its encoding to a trained encoder's folder; for a plain base, as a suggestion."""
     if stated is None or not any((base / name).exists() for name in (SPEC_FILE, MODULES)):
         write_modules(folder, model, spec, suggestion=True)
     elif (base / SPEC_FILE).exists():
@@ -98,7 +98,7 @@ def write_encoding(folder: Path, base: Path, model: Any, stated: EncodingSpec | 
 
 
 def _write_said(folder: Path, base_spec: EncodingSpec, spec: EncodingSpec) -> None:
-    """Writes the prompts and lengths that were said of a base over its folder's; prompts with a field have no place."""
+    """Replaces the folder's prompts and lengths by those configured for its base, except prompts with a {field}."""
     prompts = {
         QUERY: (base_spec.query_prompt, spec.query_prompt),
         PASSAGE: (base_spec.passage_prompt, spec.passage_prompt),
@@ -118,7 +118,7 @@ def _write_said(folder: Path, base_spec: EncodingSpec, spec: EncodingSpec) -> No
 
 
 def _copy_modules(base: Path, folder: Path) -> None:
-    """Puts the files of a sentence-transformers folder beside its Transformer's into another folder."""
+    """Copies the files of a sentence-transformers folder, except its Transformer's, into another folder."""
     for name in (MODULES, SENTENCE_TRANSFORMERS, *SENTENCE_BERT):
         if (base / name).exists():
             shutil.copyfile(base / name, folder / name)

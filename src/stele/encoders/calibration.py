@@ -1,10 +1,10 @@
 """Cross-lingual calibration of sentence vectors (CCP, section 3.2): shift, scale and rotate, without translations.
 
-CCP refers to supplementary materials that are not public. Read here as: a language's mean is subtracted, the rest is
-divided by its standard deviation in each coordinate ("variance" in the paper), and the first language of a pair is
-turned by an orthogonal W, learnt as Conneau et al. 2018 do (rotation.py) from vectors that are shifted and scaled.
+CCP refers to supplementary materials that are not public. We read it thus: subtract a language's mean, divide the rest
+by its standard deviation in each coordinate ("variance" in the paper), and rotate the first language of a pair by an
+orthogonal W, learnt as Conneau et al. 2018 do (rotation.py) from vectors that are shifted and scaled.
 
-On disk a calibration is tensors in one file with a record beside it. Statistics belong to an encoder and a language, W
+On disk a calibration is a file of tensors with a record beside it. Statistics belong to an encoder and a language, W
 to an encoder and a pair: the record names the encoder by its digest and its EncodingSpec, and both must be those of the
 vectors.
 """
@@ -34,16 +34,16 @@ ScaleBy = Literal["standard_deviation", "variance"]
 
 
 class Statistics(NamedTuple):
-    """Mean and standard deviation (over n, not n - 1) of each coordinate of a language's vectors, float64 [d] both."""
+    """Mean and standard deviation (over n, not n - 1) of each coordinate of a language's vectors, both float64 [d]."""
 
     mean: np.ndarray
     deviation: np.ndarray
 
 
 def statistics(blocks: Iterable[np.ndarray], where: str) -> Statistics:
-    """The statistics of vectors in blocks [b, d], read once.
+    """Computes mean and standard deviation of vectors in blocks [b, d], which it reads once.
 
-    Blocks are joined as in Chan, Golub and LeVeque 1983. Raises SteleError, beginning with `where`, for fewer than two
+    Blocks are merged as in Chan, Golub and LeVeque 1983. Raises SteleError, beginning with `where`, for fewer than two
     vectors, for a vector that is not finite, and where more than a tenth of the coordinates are constant.
     """
     count, mean, squares = 0, np.zeros(0), np.zeros(0)
@@ -62,21 +62,21 @@ def statistics(blocks: Iterable[np.ndarray], where: str) -> Statistics:
         squares = (squares if count else 0) + spread + step**2 * count * len(rows) / total
         count = total
     if count < 2:
-        raise SteleError(f"{where}: {count} vectors, too few for a mean and a deviation")
+        raise SteleError(f"{where}: {count} vectors are too few for a mean and a deviation")
     return checked(Statistics(mean, np.sqrt(squares / count)), f"{where}, {count} vectors")
 
 
 def dead(values: Statistics) -> np.ndarray:
-    """bool [d]: coordinates that are constant but for rounding; nothing can be scaled by them.
+    """Marks coordinates that are constant up to rounding, which cannot be divided by their deviation; bool [d].
 
-    The rounding of a sum in float32 depends on the size of the other coordinates, however small its own value is.
+    The rounding error of a coordinate in float32 depends on the size of the others, however small its value is.
     """
     size = np.maximum(np.abs(values.mean), values.deviation.max(initial=0))
     return values.deviation <= size * np.finfo(np.float32).eps
 
 
 def checked(values: Statistics, where: str) -> Statistics:
-    """The statistics; raises SteleError, beginning with `where`, where too many coordinates are dead."""
+    """Returns `values`; raises SteleError, beginning with `where`, if too many coordinates are constant."""
     constant = np.flatnonzero(dead(values))
     if constant.size > MOST_DEAD * len(values.mean):
         first = constant[0]
@@ -89,7 +89,7 @@ def checked(values: Statistics, where: str) -> Statistics:
 
 
 def shift(vectors: np.ndarray, values: Statistics) -> np.ndarray:
-    """Vectors [n, d] minus their language's mean, float64 [n, d].
+    """Subtracts a language's mean from its vectors [n, d]; returns float64 [n, d].
 
     >>> rows = np.array([[1.0, 2.0], [3.0, 6.0]])
     >>> shift(rows, statistics([rows], "rows")).tolist()
@@ -99,7 +99,7 @@ def shift(vectors: np.ndarray, values: Statistics) -> np.ndarray:
 
 
 def scale(shifted: np.ndarray, values: Statistics, by: ScaleBy = "standard_deviation") -> np.ndarray:
-    """Shifted vectors [n, d] over their language's deviation, or its square, float64 [n, d]; dead ones stay.
+    """Divides shifted vectors [n, d] by the deviation or variance; float64. Constant coordinates are not divided.
 
     >>> rows = np.array([[1.0, 2.0], [3.0, 6.0]])
     >>> values = statistics([rows], "rows")
@@ -111,17 +111,17 @@ def scale(shifted: np.ndarray, values: Statistics, by: ScaleBy = "standard_devia
 
 
 class Calibration(NamedTuple):
-    """Statistics by language, and W [d, d] by pair ("de-en"), which turns the pair's first language."""
+    """Statistics by language, and a rotation W [d, d] by pair ("de-en"), which rotates the pair's first language."""
 
     statistics: Mapping[str, Statistics]
     rotations: Mapping[str, np.ndarray]
     scale_by: ScaleBy
 
     def apply(self, vectors: np.ndarray, operation: Operation, language: str, pair: str = "") -> np.ndarray:
-        """The vectors [n, d] of a language shifted, shifted and scaled, or calibrated for a pair, float32 [n, d].
+        """Shifts, scales or calibrates (for a pair) the vectors [n, d] of a language; returns float32 [n, d].
 
-        One W serves both directions: it turns the first language of the pair as it was learnt, and leaves the other,
-        whichever of them searches. Raises SteleError for what was not learnt.
+        One W serves both directions: it rotates the first language of the pair as it was learnt, and leaves the other,
+        whichever has the queries. Raises SteleError for an operation, language or pair that was not learnt.
         """
         if operation not in get_args(Operation):
             raise unknown("calibration", operation, get_args(Operation))
@@ -144,7 +144,7 @@ class Calibration(NamedTuple):
 
 
 def write_tensors(path: Path, statistics: Mapping[str, Statistics], rotations: Mapping[str, np.ndarray]) -> None:
-    """Writes statistics and rotations, equal ones as equal bytes."""
+    """Writes statistics and rotations to a safetensors file; equal values give equal bytes."""
     from safetensors.numpy import save
 
     tensors = {f"rotation/{pair}": matrix.astype(np.float32) for pair, matrix in rotations.items()}
@@ -156,7 +156,7 @@ def write_tensors(path: Path, statistics: Mapping[str, Statistics], rotations: M
 
 
 def read_tensors(path: Path) -> tuple[dict[str, Statistics], dict[str, np.ndarray]]:
-    """(statistics by language, W by pair) from a file that `write_tensors` wrote.
+    """Reads statistics by language and rotations W by pair from a file that `write_tensors` wrote.
 
     Raises SteleError for a number that is not finite, too many constant coordinates, and a W that is not orthogonal.
     """
@@ -182,14 +182,14 @@ def read_tensors(path: Path) -> tuple[dict[str, Statistics], dict[str, np.ndarra
 
 
 def load_calibration(record: Path, encoder: Path, spec: EncodingSpec) -> Calibration:
-    """The calibration beside its record, for vectors of an encoder (its record) under a spec.
+    """Loads the calibration beside `record`, for vectors of `encoder` (its record) under an EncodingSpec.
 
-    Raises SteleError for another encoder and for another way of encoding (layer, pooling, lengths ...).
+    Raises SteleError if it was made for another encoder or another encoding (layer, pooling, lengths ...).
     """
     calibration_record = records.read_record(record)
     if calibration_record.get("job") != JOB:
         raise SteleError(
-            f"{record}: the record of `{calibration_record.get('job')}`, want that of a calibration (`{JOB}`)"
+            f"{record}: found the record of `{calibration_record.get('job')}`, want that of a calibration (`{JOB}`)"
         )
     with reading(record, "record of a calibration", "run its job again"):
         digest = calibration_record["inputs"]["encoder"]
@@ -197,7 +197,7 @@ def load_calibration(record: Path, encoder: Path, spec: EncodingSpec) -> Calibra
         scale_by = validate(CalibrationRecipe, calibration_record["recipe"], f"{record}: recipe").scale_by
     if digest != (encoder_digest := records.content_digest(encoder)):
         raise SteleError(
-            f"{record}: calibrates the encoder {digest}, not {encoder}, which is {encoder_digest}; calibrate that one"
+            f"{record}: it calibrates the encoder {digest}, not {encoder} ({encoder_digest}); calibrate that one"
         )
     for key, value in spec.model_dump().items():
         if calibrated[key] != value:
@@ -209,7 +209,7 @@ def load_calibration(record: Path, encoder: Path, spec: EncodingSpec) -> Calibra
 
 
 def _from_orthogonal(matrix: np.ndarray) -> float:
-    """The largest difference between W W^T and the identity; infinite for a matrix that is not square."""
+    """Largest absolute difference between W W^T and the identity; infinite for a matrix that is not square."""
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         return np.inf
     wide = matrix.astype(np.float64)

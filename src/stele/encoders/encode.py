@@ -1,6 +1,6 @@
-"""Encoding texts: batches of similar length under a token budget, pooled to one vector a text, in the texts' order.
+"""Encoding texts: in batches of similar length under a token budget, pooled to one vector per text, in text order.
 
-`embed` goes from token states to vectors in training and in encoding alike.
+`embed` turns token states into vectors, in training as in encoding.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ CPU_WINDOW = 2_048
 
 
 def default_batch_tokens(device: torch.device, width: int) -> int:
-    """Tokens of a padded batch.
+    """Default number of tokens of a padded batch, for a model of hidden size `width`.
 
     On a CPU a batch should fit the caches: 4096 tokens of width 64 measured best, 512 to 1024 of widths 384 and 768.
     """
@@ -72,22 +72,22 @@ class Encoder:
 
     @property
     def dimension(self) -> int:
-        """The length of a vector."""
+        """Number of components of a vector."""
         return self.spec.dimension or full_dimension(*self._towers["query"])
 
     @property
     def symmetric(self) -> bool:
-        """Whether a text without a title has one vector, whether it is a query or a passage."""
+        """Whether a text without a title has the same vector as a query and as a passage."""
         spec = self.spec
         return self.chat is None and spec.of_one_kind and spec.query_length == spec.passage_length
 
     @property
     def labels(self) -> list[str]:
-        """The labels of results with this encoder, besides those of its checkpoint."""
+        """Labels of results with this encoder, besides those of its checkpoint."""
         return [UNPROMPTED] if self.unprompted else []
 
     def facts(self) -> dict[str, Any]:
-        """The facts of a record on how texts became vectors: the spec, the origin of each key, notes."""
+        """Facts for a record on how texts become vectors: the spec, the origin of each key, notes."""
         decided: dict[str, list[str]] = {}
         for key, origin in sorted(self.origins.items()):
             decided.setdefault(origin, []).append(key)
@@ -95,14 +95,14 @@ class Encoder:
         return {"encoding": self.spec.facts(), "encoding_decided_by": decided, **notes}
 
     def model(self, kind: Kind):
-        """The tower for that kind of text."""
+        """Returns the model (tower) that encodes queries or passages."""
         return self._tower(kind)[0]
 
     def tokenize(self, texts: Sequence[TextInput], kind: Kind) -> Tokens:
         return tokenize_inputs(self.tokenizer, self.spec, self.chat, texts, kind)
 
     def encode(self, texts: Sequence[TextInput], kind: Kind, batch_tokens: int | None = None) -> np.ndarray:
-        """Vectors [n, d], float32, in the order of the texts; a pair is a tuple (see EncodingSpec.passage).
+        """Encodes texts; returns float32 [n, d] in their order. A pair is a tuple (see EncodingSpec.passage).
 
         Raises SteleError, with the text, for a vector that is not finite.
         """
@@ -123,7 +123,7 @@ class Encoder:
         batch_tokens: int | None = None,
         on_batch: Callable[[int], Any] | None = None,
     ) -> Iterator[tuple[list[Any], np.ndarray]]:
-        """Vectors of a stream of (id, text), in blocks (ids, vectors [at most a window, d]) in the stream's order.
+        """Encodes a stream of (id, text); yields blocks (ids, float32 [at most a window, d]) in the stream's order.
 
         Memory is bounded by the window. On a GPU the next window is read and tokenised while this one is encoded.
         `on_batch` is called with the number of texts of each batch, since a window takes minutes on a CPU.
@@ -170,7 +170,7 @@ class Encoder:
         return vectors.cpu().numpy()
 
     def _prompt_tokens(self, kind: Kind) -> int:
-        """The number of a prompt's tokens, which are not pooled: without its end token, 0 where they are pooled."""
+        """Number of prompt tokens to leave out of the pooling, without the end token; 0 if prompts are pooled."""
         prompt = self.spec.prompt(kind)
         if self.spec.include_prompt or not prompt:
             return 0
@@ -179,23 +179,23 @@ class Encoder:
 
 
 def full_dimension(model, heads: Sequence[torch.nn.Module]) -> int:
-    """The length of a tower's vectors before they are shortened to `dimension`."""
+    """Length of a tower's vectors before they are shortened to `dimension`."""
     widths = [head[0].out_features for head in heads if hasattr(head[0], "out_features")]
     return widths[-1] if widths else model.config.hidden_size
 
 
 def refuse_not_finite(vectors: np.ndarray, name: Callable[[int], str]) -> None:
-    """Raises SteleError for vectors [n, d] of which one is not finite; `name` gives the text of a row."""
+    """Raises SteleError if one of the vectors [n, d] is not finite; `name(row)` describes the row's text."""
     finite = np.isfinite(vectors).all(axis=1)
     if not finite.all():
         whose = name(int(np.argmin(finite)))
         raise SteleError(
-            f"{whose}: its vector is not finite; its tower's weights are broken, or overflow: try precision: float32"
+            f"{whose}: its vector is not finite: the weights are broken, or overflow; try precision: float32"
         )
 
 
 def _each(read) -> Iterator[tuple[list[Any], Tokens]]:
-    """Calls `read` until a block is empty."""
+    """Yields the blocks that `read` returns, until one is empty."""
     while (block := read())[1] is not None:
         yield block
 
@@ -212,7 +212,7 @@ def _ahead(read) -> Iterator[tuple[list[Any], Tokens]]:
 
 
 def mean_pool(states: Tensor, mask: Tensor | None) -> Tensor:
-    """The mean [n, d] of the token states [n, t, d] where the mask [n, t] is 1; a missing mask means no padding."""
+    """Means [n, d] of the token states [n, t, d] where the mask [n, t] is 1; None as mask means no padding."""
     if mask is None:
         return states.mean(dim=1)
     weights = mask.unsqueeze(-1).to(states.dtype)
@@ -220,7 +220,7 @@ def mean_pool(states: Tensor, mask: Tensor | None) -> Tensor:
 
 
 def last_pool(states: Tensor, mask: Tensor | None) -> Tensor:
-    """The state [n, d] of each text's last token, from states [n, t, d] that are padded on the right; 0 without any."""
+    """States [n, d] of each text's last token, from states [n, t, d] padded on the right; 0 without tokens."""
     if mask is None:
         return states[:, -1]
     places = torch.arange(1, states.shape[1] + 1, device=states.device) * mask
@@ -229,7 +229,7 @@ def last_pool(states: Tensor, mask: Tensor | None) -> Tensor:
 
 
 class UnitLength(nn.Module):
-    """Vectors [n, d] at length 1."""
+    """Layer that scales vectors [n, d] to length 1."""
 
     def forward(self, vectors: Tensor) -> Tensor:
         return nn.functional.normalize(vectors, p=2, dim=-1)
@@ -238,11 +238,11 @@ class UnitLength(nn.Module):
 def embed(
     model: nn.Module, batch: Mapping[str, Tensor], spec: EncodingSpec, heads: Sequence[nn.Module] = (), skip: int = 0
 ) -> Tensor:
-    """The vectors [n, d], float32, of a batch of token ids [n, t].
+    """Computes the vectors, float32 [n, d], of a batch of token ids [n, t].
 
     `batch` has input_ids and, where there is padding, attention_mask; token_type_ids only if the spec has segments.
     `heads` are layers on the pooled vector (the Dense modules of a sentence-transformers folder), applied before
-    normalisation. A mean leaves out the first `skip` tokens; cls takes the token after them.
+    normalisation. Mean pooling leaves out the first `skip` tokens; cls takes the token after them.
     """
     deeper = spec.layer is not None and spec.layer != model.config.num_hidden_layers
     own_pooler = spec.pooling == "pooler" and model.config.model_type not in BERT_LIKE  # ALBERT's is two modules
@@ -261,7 +261,7 @@ def embed(
 
 
 def _pool_all(model: nn.Module, batch: Mapping[str, Tensor], spec: EncodingSpec, deeper: bool, skip: int) -> Tensor:
-    """Pooled vectors [n, d] from the states of all tokens."""
+    """Runs the model on all tokens and pools their states to vectors [n, d]."""
     # the model's inputs, and which tokens are global where it has sliding windows
     ids, mask, types = (batch.get(name) for name in MODEL_INPUTS)
     inputs = {name: batch[name] for name in MODEL_INPUTS if name in batch}

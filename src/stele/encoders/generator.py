@@ -12,14 +12,14 @@ from stele.files.reading import reading
 
 
 class Generator(NamedTuple):
-    """A model with its tokenizer; its generation config has the first token (mBART: the language's code)."""
+    """A model with its tokenizer; the model's generation config has the first token (mBART: the language code)."""
 
     model: Any
     tokenizer: Any
 
 
 def load_generator(folder: Path, device: str = "cpu") -> Generator:
-    """The model and the tokenizer of a transformers folder with safetensors, in float32, ready to generate.
+    """Loads the model (in float32, ready to generate) and the tokenizer of a transformers folder with safetensors.
 
     Raises SteleError for a model that does not generate text from text, and for other formats of weights.
     """
@@ -29,10 +29,10 @@ def load_generator(folder: Path, device: str = "cpu") -> Generator:
         config = AutoConfig.from_pretrained(folder, local_files_only=True)
     if not config.is_encoder_decoder:
         raise SteleError(
-            f"{folder}: model type {config.model_type!r} does not generate text from text; want mBART's kind"
+            f"{folder}: model type {config.model_type!r} does not generate text from text; want one like mBART"
         )
     if not list(folder.glob("*.safetensors")):
-        raise SteleError(f"{folder}: no safetensors file there; other formats of weights are not read")
+        raise SteleError(f"{folder}: found no safetensors file; other formats of weights are not read")
     tokenizer = load_tokenizer(folder)
     with reading(folder, "generator", "get the folder again"), quiet():
         model = AutoModelForSeq2SeqLM.from_pretrained(folder, local_files_only=True, use_safetensors=True)
@@ -42,7 +42,7 @@ def load_generator(folder: Path, device: str = "cpu") -> Generator:
 def generate(
     generator: Generator, texts: Sequence[str], beams: int, source_length: int, query_length: int, batch: int
 ) -> list[str]:
-    """A text for each text, by beam search, without special tokens and white space around it.
+    """Generates one text for each text by beam search, without special tokens and surrounding white space.
 
     Texts of similar length are decoded together. Padding is masked and finished beams are not continued, so that a
     query does not depend on the texts that it is decoded with.

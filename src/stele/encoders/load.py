@@ -1,4 +1,4 @@
-"""Encoders from folders: a plain `transformers` folder, a sentence-transformers folder, or one that Stele saved."""
+"""Loading encoders: a plain `transformers` folder, a sentence-transformers folder, or a folder that Stele saved."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ log = logging.getLogger(__name__)
 
 
 def tower_folders(folder: Path, spec: EncodingSpec) -> list[Path]:
-    """The folders of the towers: one for both, or the query's and the passage's. Raises SteleError for no model."""
+    """Folders of the towers: one shared, or query/ and passage/. Raises SteleError for a folder without config.json."""
     towers = [folder] if spec.towers == "shared" else [folder / "query", folder / "passage"]
     for tower in towers:
         if not (tower / "config.json").exists():
-            raise SteleError(f"{tower}: no config.json; want a transformers model folder (towers: {spec.towers})")
+            raise SteleError(f"{tower}: found no config.json; want a transformers model folder (towers: {spec.towers})")
     return towers
 
 
 def load_encoder(folder: Path | str, spec: Wanted = None, device: str = "cpu") -> Encoder:
-    """The encoder in `folder` (or beside a record, `.../record.json`), ready to encode on `device`.
+    """Loads the encoder in `folder` (or beside a record, `.../record.json`), ready to encode on `device`.
 
     `spec` completes what the folder does not state (`stele.encoders.resolve` has the order of precedence); a plain
-    transformers folder needs it. The tokenizer is compared with the probe saved at training. Raises SteleError for a
+    transformers folder needs it. The tokenizer is checked by the probe saved at training. Raises SteleError for a
     folder without a model, for unsupported modules and for contradictions.
     """
     from stele.encoders.encode import Encoder, full_dimension
@@ -55,7 +55,7 @@ def load_encoder(folder: Path | str, spec: Wanted = None, device: str = "cpu") -
     tokenizer = tokenizer_of(towers[0])
     check_probe(folder, tokenizer)
     if chat and not tokenizer.chat_template:
-        raise SteleError(f"{folder}: its texts go through a chat template, and its tokenizer has none")
+        raise SteleError(f"{folder}: its texts need a chat template, but its tokenizer has none")
     refuse_longer(folder, spec, backbones[0].config)
     pairs = zip(towers, backbones, strict=True)
     heads = [

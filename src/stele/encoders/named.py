@@ -1,4 +1,4 @@
-"""Encoders by a name: a key of models.yaml or of config.yaml, a hub id, or the path of a result that one gave."""
+"""Finding encoders by name: a key of models.yaml or config.yaml, a hub id, or the path of a result made with one."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ MADE_IN = ("resources/*/checkpoints", "work/*/encoders", "work/*/finetuned")  # 
 def encoder_of_model(
     name: str, benchmark: str | None = None, scale: str | None = None, configfile: Path | None = None
 ) -> tuple[Path, dict[str, Values]]:
-    """The folder of a model's encoder, and origin -> the keys that it decides, as in the model's jobs.
+    """Finds the folder of a model's encoder, and its encoding as in the model's jobs: origin -> key -> value.
 
-    The model is one of the catalogue or of this folder's configuration. Raises SteleError for an unknown one, and for
-    a checkpoint that is not here.
+    The model is one of the catalogue or of this folder's configuration. Raises SteleError for an unknown model, and for
+    a checkpoint that has not been downloaded or built.
     """
     from stele.catalogue import read_yaml
     from stele.catalogue.schema.models import hub_names
@@ -52,14 +52,14 @@ def encoder_of_model(
         raise unknown("model", name, models, "no folder, no key and no hub id of models.yaml", hub_names(models))
     record = Path(plan.models.encoder(key, 0))
     if not record.is_file():
-        raise SteleError(f"{name}: its checkpoint is not here yet; get it with `snakemake {record}`")
+        raise SteleError(f"{name}: its checkpoint is missing; get it with `snakemake {record}`")
     return record.parent, plan.retrieval.encodings(benchmark, key)
 
 
 def encoder_of_result(path: Path) -> tuple[Path, dict[str, Values]]:
-    """The folder of the encoder behind a result (of several seeds: the first), and the encoding that it was used with.
+    """Finds the folder of the encoder behind a result (of the first seed), and the encoding that it was used with.
 
-    Raises SteleError where the result is not of vectors, or where its encoder is not here any more.
+    Raises SteleError if the result was not made by dense retrieval, or if its encoder is no longer in this folder.
     """
     # the record of its search: in the folder of its seeds
     search = path
@@ -68,10 +68,10 @@ def encoder_of_result(path: Path) -> tuple[Path, dict[str, Values]]:
         of_seeds = path.with_suffix("") if path.stem == seeds else path.with_suffix("") / seeds
         search = of_seeds / RETRIEVAL
     if not search.is_file():
-        raise SteleError(f"{path}: no vectors were searched for it: {search} is not there")
+        raise SteleError(f"{path}: found no {search}, the search of its vectors; give another result")
     record = records.read_record(search)
     if "encoder" not in record["inputs"]:
-        raise SteleError(f"{search}: searched without an encoder ({record['job']})")
+        raise SteleError(f"{search}: its search used no encoder ({record['job']}); give a result of dense retrieval")
 
     # the encoder with this content, among those of its model
     model = search.parents[2].name
@@ -83,9 +83,9 @@ def encoder_of_result(path: Path) -> tuple[Path, dict[str, Values]]:
 
 
 def load_encoder(name: Path | str, spec: Wanted = None, device: str = "cpu") -> Encoder:
-    """The encoder that is called so, ready to encode on `device`.
+    """Loads the encoder called `name`, ready to encode on `device`.
 
-    `name` is a folder or its record.json; a model's key or hub id whose checkpoint is here; or the path of a result,
+    `name` is a folder or its record.json; the key or hub id of a model whose checkpoint is here; or a result's path,
     whose encoder is loaded as it was used. `spec` completes what the folder does not state (`stele.encoders.resolve`
     has the order of precedence); a plain transformers folder needs it. Raises SteleError for an unknown name, a folder
     without a model, unsupported modules and contradictions.

@@ -1,6 +1,6 @@
 """Nearest neighbours by CSLS between two languages' vectors, in blocks, on any device.
 
-The rule is that of `stele.evaluation.similarity`, which ranks in float64 on a CPU. `nearest` is in float32, to learn a
+CSLS is that of `stele.evaluation.similarity`, which ranks in float64 on a CPU. `nearest` is in float32, to learn a
 rotation on a GPU. `nearest_translations` is exact: float32 only chooses candidates, while the cosines to the k nearest
 and the scores of the best are summed in float64. So its result does not depend on the device or the size of a block,
 and equal texts are equal whatever else is searched.
@@ -24,7 +24,7 @@ PAIRS = 1 << 22  # numbers of candidates' vectors held at once: 32 MiB; with 256
 
 
 def nearest(x: Tensor, y: Tensor, k: int) -> tuple[Tensor, Tensor]:
-    """Nearest neighbours by CSLS: for each x [n, d] a row of y [m, d], and for each y a row of x; int64 [n], [m].
+    """Finds nearest neighbours by CSLS: for each x [n, d] a row of y [m, d], for each y a row of x; int64 [n], [m].
 
     The lowest row wins ties. CSLS corrects a cosine by both vectors' mean cosines to their k nearest neighbours (or
     all, if fewer) in the other language.
@@ -43,7 +43,7 @@ def nearest(x: Tensor, y: Tensor, k: int) -> tuple[Tensor, Tensor]:
 
 
 def mutual(x: Tensor, y: Tensor, k: int) -> tuple[Tensor, Tensor]:
-    """Rows of x [n, d] and of y [m, d] that are each other's nearest by CSLS: int64 [p] both, by the rows of x."""
+    """Rows of x [n, d] and y [m, d] that are each other's nearest by CSLS; both int64 [p], ascending in x."""
     of_x, of_y = nearest(x, y, k)
     rows = torch.arange(len(x), device=x.device)
     is_mutual = of_y[of_x] == rows
@@ -51,7 +51,7 @@ def mutual(x: Tensor, y: Tensor, k: int) -> tuple[Tensor, Tensor]:
 
 
 def mean_cosine(x: Tensor, y: Tensor, k: int) -> float:
-    """The mean cosine of each x [n, d] to its nearest y [m, d] by CSLS: the criterion of a W without translations.
+    """Mean cosine of each x [n, d] and its nearest y [m, d] by CSLS, to judge a rotation W without translations.
 
     MUSE calls it `mean_cosine-csls_knn_10-S2T-10000` (Conneau et al. 2018, section 3.2).
     """
@@ -60,7 +60,7 @@ def mean_cosine(x: Tensor, y: Tensor, k: int) -> float:
 
 
 def _means_of_nearest(x: Tensor, y: Tensor, k: int) -> tuple[Tensor, Tensor]:
-    """The mean cosine of each x to its k nearest y, and of each y to its k nearest x: [n], [m]."""
+    """Mean cosines of each x to its k nearest y, [n], and of each y to its k nearest x, [m]."""
     near_x, best = [], torch.empty((0, len(y)), device=y.device)
     for _, cosines in blocks(x, y):
         near_x.append(cosines.topk(min(k, len(y)), dim=1).values.mean(dim=1))
@@ -70,14 +70,14 @@ def _means_of_nearest(x: Tensor, y: Tensor, k: int) -> tuple[Tensor, Tensor]:
 
 
 def blocks(x: Tensor, y: Tensor) -> Iterator[tuple[int, Tensor]]:
-    """(first row, cosines [b, m]) of some rows of unit vectors x with all of y."""
+    """Yields (first row, cosines [b, m]) for blocks of b rows of x with all rows of y; both are unit vectors."""
     size = max(1, BLOCK // max(1, len(y)))
     for start in range(0, len(x), size):
         yield start, x[start : start + size] @ y.T
 
 
 class Nearest(NamedTuple):
-    """For each text of one side the row of its nearest text on the other, int64 [n], and their CSLS, float32 [n]."""
+    """Row of the nearest text of the other language for each text, int64 [n], and their CSLS scores, float32 [n]."""
 
     rows: np.ndarray
     scores: np.ndarray
@@ -86,7 +86,7 @@ class Nearest(NamedTuple):
 def nearest_translations(
     x: np.ndarray, y: np.ndarray, device: torch.device, k: int = NEIGHBOURS
 ) -> tuple[Nearest, Nearest]:
-    """The nearest y [m, d] of each x [n, d], and the nearest x of each y; of equal scores, in float32, the lowest row.
+    """Finds the nearest y [m, d] of each x [n, d], and vice versa; of equal float32 scores the lowest row wins.
 
     Raises SteleError for a vector that has no direction. The device holds both sides in float64 and in float32, and
     blocks of 128 MiB (of 256 where many texts are alike); not n x m.
@@ -116,18 +116,18 @@ def nearest_translations(
 
 
 def _margin(dimension: int) -> float:
-    """How far two CSLS of unit vectors may be apart in float64 that float32 has in the other order.
+    """Largest float64 difference of two CSLS scores of unit vectors whose order float32 may reverse.
 
-    The rounding of a float32 inner product grows like a random walk: 4 sqrt(d) units in the last place is far out.
+    The error of a float32 inner product grows like a random walk; 4 sqrt(d) units in the last place are rarely reached.
     """
     return 4 * (4 * dimension**0.5 + 4) * 2.0**-24
 
 
 def _candidates(x: Tensor, y: Tensor, count: int, *near: Tensor) -> tuple[Tensor, Tensor]:
-    """Rows of the `count` (at most all) nearest y of each x, int64 [n, count], and of the nearest x of each y [m,
-    count].
+    """Rows, ascending, of the `count` nearest y of each x, int64 [n, count], and nearest x of each y, [m, count].
 
-    Nearest by cosine; by CSLS where the means `near` of both sides are given. The rows of a text are in rising order.
+    `count` is at most the number of texts. Nearness is by cosine, or by CSLS if both sides' mean cosines `near` are
+    given.
     """
     x, y = x.float(), y.float()
     near_x, near_y = (mean.float() for mean in near) if near else (None, None)
@@ -146,7 +146,7 @@ def _candidates(x: Tensor, y: Tensor, count: int, *near: Tensor) -> tuple[Tensor
 
 
 def _cosines(x: Tensor, y: Tensor, places: Tensor) -> Tensor:
-    """The cosines of each x [n, d] to the y of its `places` [n, c], of unit vectors, float64 [n, c]."""
+    """Cosines of each x [n, d] with the rows `places` [n, c] of y, both unit vectors; float64 [n, c]."""
     size = max(1, PAIRS // (places.shape[1] * x.shape[1]))
     parts = range(0, len(x), size)
     return torch.cat([(y[places[i : i + size]] @ x[i : i + size, :, None])[..., 0] for i in parts])

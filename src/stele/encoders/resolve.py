@@ -1,10 +1,10 @@
-"""Where each key of an encoder's encoding comes from: how its texts become vectors for a benchmark.
+"""Resolving an encoder's encoding for a benchmark: the values by which texts become vectors, and their origins.
 
-In order of precedence; the first that has a key decides it:
+The origins in order of precedence; the first that has a key decides it:
 
 1. the benchmark's own `pooling`, and its encoding of `large` models: they hold for models that are no complete encoders
 2. config.yaml, then models.yaml: of the model, then of the model that it was trained from
-3. the encoder's folder (below)
+3. the encoder's folder (see below)
 4. the scale
 5. the benchmark's protocol
 6. the defaults of EncodingSpec
@@ -15,8 +15,8 @@ What the folder decides depends on its kind:
 - A sentence-transformers folder states pooling, normalisation, similarity and lengths, which cannot be overruled (2 may
   make a length shorter; a contradiction is an error). It may name prompts, which any other origin replaces. Its encoder
   reads a title, a blank and the text.
-- A plain transformers folder states nothing. One that Stele pretrained from it suggests what its
-  sentence-transformers files say: all of it where nobody says a pooling, else nothing.
+- A plain transformers folder states nothing. A folder that Stele pretrained from one suggests the values of its
+  sentence-transformers files: all of them apply if no other origin sets a pooling, else none.
 
 `encodings` of plan/retrieval.py has 1, 2, 4 and 5 while a run is planned, when the folder is not there yet; a job gets
 its result as --encoding. `resolve` adds the folder when the encoder is loaded. `stele encoders show` prints the result
@@ -57,13 +57,13 @@ PROMPTS = ("prompt_name", "query_prompt")  # two ways to name a query's prompt
 
 
 class Resolved(NamedTuple):
-    """An encoder's spec, and how it came about.
+    """An encoder's spec, and the origins of its values.
 
-    origins      key -> who decided it
-    notes        what a reader of its results should know
-    unprompted   the folder names prompts that are not used (one of the notes)
-    cosine       a search has to scale its vectors to length 1
-    chat         how its texts go through a chat template, None where they do not
+    origins      key -> origin that decided it
+    notes        remarks for a reader of its results
+    unprompted   whether the folder names prompts that are not used (one of the notes)
+    cosine       whether a search has to scale its vectors to length 1
+    chat         settings of the chat template of its texts, None without one
     """
 
     spec: EncodingSpec
@@ -75,9 +75,9 @@ class Resolved(NamedTuple):
 
 
 def resolve(folder: Path, wanted: Wanted = None) -> Resolved:
-    """The spec under which an encoder's folder is used.
+    """Resolves the spec under which an encoder's folder is used.
 
-    `wanted` are values of an encoding, or such values by their origin: {"config": {...}, "benchmark": {...}}. Raises
+    `wanted` has values of an encoding, or such values by their origin: {"config": {...}, "benchmark": {...}}. Raises
     SteleError for a contradiction with the folder, and for a plain transformers folder without a pooling.
     """
     folder = Path(folder)
@@ -99,7 +99,7 @@ def resolve(folder: Path, wanted: Wanted = None) -> Resolved:
 
 
 def _first_of_origins(wanted: Wanted) -> tuple[dict[str, Any], dict[str, str]]:
-    """Key -> value, and key -> origin: the first origin that has a key, or says the same in another way."""
+    """Maps key -> value and key -> origin, by the first origin that has the key, or its synonym among PROMPTS."""
     by_origin = wanted.model_dump(exclude_unset=True) if isinstance(wanted, EncodingSpec) else dict(wanted or {})
     if not (by_origin and all(key in ORIGINS and isinstance(value, Mapping) for key, value in by_origin.items())):
         by_origin = {GIVEN: by_origin}
@@ -109,7 +109,7 @@ def _first_of_origins(wanted: Wanted) -> tuple[dict[str, Any], dict[str, str]]:
         of_origin = by_origin.get(origin, {})
         check_keys(of_origin, "encoding")
         if all(of_origin.get(key) is not None for key in PROMPTS):
-            raise SteleError(f"encoding: {' and '.join(PROMPTS)} both say what stands before a query; give one of them")
+            raise SteleError(f"encoding: {' and '.join(PROMPTS)} both set the prompt of a query; give one of them")
         decided = {*values, *(PROMPTS if origins.keys() & PROMPTS else ())}
         for key in of_origin:
             if key not in decided:
@@ -118,7 +118,7 @@ def _first_of_origins(wanted: Wanted) -> tuple[dict[str, Any], dict[str, str]]:
 
 
 def _of_modules(folder: Path, stated: Stated, values: dict[str, Any], origins: dict[str, str]) -> Resolved:
-    """A sentence-transformers folder's spec."""
+    """Resolves the spec of a sentence-transformers folder."""
     # what its modules state cannot be contradicted by what is said of the model
     of_model = {key: value for key, value in values.items() if origins[key] in (GIVEN, *MODEL_SAYS)}
     for key in OF_ITS_MODULES:
@@ -162,9 +162,9 @@ def _of_modules(folder: Path, stated: Stated, values: dict[str, Any], origins: d
 
 
 def _prompts(folder: Path, stated: Stated, chosen: dict[str, Any]) -> tuple[dict[str, str], list[str]]:
-    """The folder's prompts, chosen by name or as encode_query and encode_document choose; notes on unused prompts.
+    """Chooses the folder's prompts, by name or as encode_query and encode_document do; returns notes on unused ones.
 
-    Takes `prompt_name` out of `chosen`.
+    Removes `prompt_name` from `chosen`.
     """
     named = {name: text for name, text in stated.prompts.items() if text}
     prompts = {"query_prompt": stated.prompts.get(QUERY, ""), "passage_prompt": stated.prompts.get(PASSAGE, "")}
@@ -191,7 +191,7 @@ def _prompts(folder: Path, stated: Stated, chosen: dict[str, Any]) -> tuple[dict
 def _with_one_prompt(
     values: dict[str, Any], wanted: dict[str, Any], origins: dict[str, str]
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    """Values and origins whose passages get the queries' prompt, where `passages_as_queries` is wanted."""
+    """Gives passages the prompt of queries if `passages_as_queries` is wanted; returns the new values and origins."""
     query, passage = (values.get(key, "") for key in ("query_prompt", "passage_prompt"))
     if not wanted.get(AS_QUERIES) or values.get("towers") == "separate" or query == passage:
         return values, origins
@@ -199,12 +199,12 @@ def _with_one_prompt(
 
 
 def _made(folder: Path, values: dict[str, Any], origins: dict[str, str]) -> Resolved:
-    """The spec of all values: its lengths at most `max_length`, an instruction only where a prompt has room for it."""
+    """Makes the spec of all values, with lengths cut to `max_length`, and an instruction only if a prompt has one."""
     values, origins = _with_one_prompt(dict(values), values, origins)
     values.pop(AS_QUERIES, None)
     notes = []
     if name := values.pop("prompt_name", None):
-        raise SteleError(f"{folder}: it names no prompts, so that there is no {name!r}; write it out as `query_prompt`")
+        raise SteleError(f"{folder}: it names no prompts, so there is no {name!r}; write it out as `query_prompt`")
     max_length = values.pop("max_length", None)
     for key in LENGTHS:
         length = values.get(key, EncodingSpec.model_fields[key].default)
@@ -217,7 +217,7 @@ def _made(folder: Path, values: dict[str, Any], origins: dict[str, str]) -> Reso
     spec = make_spec(values, str(folder))
     if not spec.instruction and "{instruction}" in spec.query_prompt + spec.passage_prompt:
         raise SteleError(
-            f"{folder}: its prompt has a place for an {{instruction}}, and neither the benchmark nor the model gives "
+            f"{folder}: its prompt has a place for an {{instruction}}, but neither the benchmark nor the model gives "
             "one; add `instruction: ...` to the model's encoding"
         )
     if "{instruction}" not in spec.query_prompt + spec.passage_prompt:
@@ -230,6 +230,6 @@ def _resolved(spec: EncodingSpec, origins: Mapping[str, str], notes: list[str]) 
 
 
 def _before(origin: str | None, other: str) -> bool:
-    """Whether an origin takes precedence over another one; a folder comes after what is said of the model."""
+    """Whether `origin` takes precedence over `other`; a folder comes after the user's and the model's values."""
     order = (GIVEN, *MODEL_SAYS)
     return origin in order and (other not in order or order.index(origin) < order.index(other))

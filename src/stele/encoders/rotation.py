@@ -1,10 +1,10 @@
-"""The rotation of a pair of languages, learnt from vectors of both that do not translate each other.
+"""Rotation of a pair of languages, learnt from vectors of both languages that are not translations of each other.
 
-A start (the identity, and by default an adversarial search from there), then Procrustes solutions over the pairs of
-vectors that are each other's nearest by CSLS. Of all these W the one with the highest mean cosine of each vector to its
-nearest is kept (Conneau et al. 2018; facebookresearch/MUSE 0ca12a0, `unsupervised.py`). Two things differ from MUSE:
-the identity counts as well, since two languages of one encoder share their coordinates; and neighbours are searched
-among the first vectors of both languages, which are in no order of frequency.
+Learning starts from the identity, by default with an adversarial search, and goes on with Procrustes solutions over the
+pairs of vectors that are each other's nearest by CSLS. Of all these matrices W it keeps the one with the highest mean
+cosine of each vector to its nearest (Conneau et al. 2018; facebookresearch/MUSE 0ca12a0, `unsupervised.py`). It differs
+from MUSE in two things: the identity is a candidate too, since two languages of one encoder share their coordinates;
+and neighbours are searched among the first vectors of both languages, which are in no order of frequency.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SLOPE = 0.2  # of the leaky ReLU
 
 
 class Rotation:
-    """The best W of a pair so far, float64 [d, d], and the criterion of each."""
+    """Best rotation W of a pair so far (`matrix`, float64 [d, d]), and the criteria of all W considered."""
 
     def __init__(self, first: np.ndarray, second: np.ndarray, recipe: RotationRecipe, device: str) -> None:
         self.sides = [torch.from_numpy(np.asarray(side, np.float32)).to(device) for side in (first, second)]
@@ -42,7 +42,7 @@ class Rotation:
         self.consider("identity", self.matrix)
 
     def consider(self, name: str, matrix: np.ndarray) -> float:
-        """Keeps a W if it is the best so far; returns its criterion."""
+        """Keeps a matrix W [d, d] if its criterion is the highest so far; returns the criterion."""
         first, second = (side[: self.recipe.criterion_vectors] for side in self.sides)
         criterion = round(mean_cosine(self.turned(first, matrix), second, self.recipe.neighbours), 6)
         if criterion > max((judged["criterion"] for judged in self.criteria), default=-np.inf):
@@ -54,7 +54,7 @@ class Rotation:
         return vectors @ torch.from_numpy(matrix).to(vectors).T
 
     def refine(self) -> None:
-        """Procrustes solutions, each from the neighbours under the one before; the first starts from the best W."""
+        """Considers Procrustes solutions, each from the neighbours under the one before, the first under the best W."""
         matrix = self.matrix
         first, second = (side[: self.recipe.refinement_vectors] for side in self.sides)
         for number in range(1, self.recipe.refinements + 1):
@@ -65,7 +65,7 @@ class Rotation:
             self.criteria[-1]["mutual_neighbours"] = len(chosen[0])
 
     def facts(self) -> dict[str, Any]:
-        """The facts of a record: the best W's name, its criterion, and those of all W."""
+        """Facts for a record: the name and the criterion of the best W, and the criteria of all W."""
         best = max(self.criteria, key=lambda judged: judged["criterion"])
         return {"kept": best["matrix"], "criterion": best["criterion"], "criteria": self.criteria}
 
@@ -81,9 +81,9 @@ def learn_rotation(
     state: Path | None = None,
     watch: Callable[[int], Any] = lambda epoch: None,
 ) -> Rotation:
-    """The rotation of `pair` ("de-en") from vectors [n, d] and [m, d] of its languages, shifted and scaled.
+    """Learns the rotation of `pair` ("de-en") from its languages' shifted and scaled vectors, [n, d] and [m, d].
 
-    W turns the first language's vectors into the second's space. `state` is the folder from which a killed run resumes
+    W maps the first language's vectors to the second's space. `state` is the folder from which a killed run resumes
     after its last whole epoch; `watch` is called with the number of each epoch. Raises SteleError, with the language,
     for vectors that are too few, singular or not finite.
     """
@@ -107,30 +107,30 @@ def learn_rotation(
 
 
 def _refuse_singular(vectors: np.ndarray, where: str) -> None:
-    """Raises SteleError for vectors [n, d] that do not spread over the directions of the space.
+    """Raises SteleError for vectors [n, d] that do not spread over nearly all directions of the space.
 
-    Some may be missing: the last normalisation of a transformer's layer removes one, and coordinates may be dead.
+    Some directions may be missing: a transformer's last normalisation removes one, and coordinates may be constant.
     """
     count, dimension = vectors.shape
     if not np.isfinite(vectors).all():
-        raise SteleError(f"{where}: vectors that are not finite; encode again with precision: float32")
+        raise SteleError(f"{where}: some vectors are not finite; encode again with precision: float32")
     if count < dimension:
-        raise SteleError(f"{where}: {count} vectors are too few to turn {dimension} dimensions; want more sentences")
+        raise SteleError(f"{where}: {count} vectors are too few to rotate {dimension} dimensions; give more sentences")
     centred = vectors - vectors.mean(axis=0)
     variances = np.linalg.eigvalsh(centred.T @ centred)
     rank = int(np.count_nonzero(variances > FLAT * variances[-1]))
     if dimension - rank > max(1, MOST_DEAD * dimension):
         raise SteleError(
-            f"{where}: vectors are singular, they spread over {rank} of {dimension} directions: the encoder has "
-            "collapsed, or its texts are too much alike"
+            f"{where}: vectors are singular, since they span {rank} of {dimension} directions: the encoder has "
+            "collapsed, or its texts are too similar"
         )
 
 
 def procrustes(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """The orthogonal W [d, d] that makes the sum of |W first_i - second_i|^2 least, for rows [n, d]; float64.
+    """Finds the orthogonal W, float64 [d, d], that minimises the sum of |W first_i - second_i|^2 over rows [n, d].
 
     W = U V^T, with U S V^T the singular value decomposition of second^T first (Conneau et al. 2018, equation 2).
-    Directions that the pairs do not determine stay as they are.
+    W leaves directions that the pairs do not determine unchanged.
 
     >>> matrix = procrustes(np.array([[1.0, 0.0], [0.0, 2.0]]), np.array([[0.0, 1.0], [-2.0, 0.0]]))
     >>> matrix.round().astype(int).tolist()
@@ -141,13 +141,13 @@ def procrustes(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 
 def nearest_orthogonal(matrix: np.ndarray) -> np.ndarray:
-    """The orthogonal matrix [d, d] nearest to a square one, float64."""
+    """Finds the orthogonal matrix, float64 [d, d], that is nearest to a square matrix."""
     left, _, right = np.linalg.svd(np.asarray(matrix, np.float64))
     return left @ right
 
 
 class Discriminator(nn.Module):
-    """Vectors [n, d] -> logits [n] that they belong to the first language."""
+    """Network that maps vectors [n, d] to logits [n] of belonging to the first language."""
 
     def __init__(self, dimension: int, recipe: RotationRecipe) -> None:
         super().__init__()
@@ -161,11 +161,11 @@ class Discriminator(nn.Module):
 
 
 class Adversarial:
-    """The adversarial start: W makes one language's vectors indistinguishable from the other's.
+    """Adversarial search for a W that makes one language's vectors indistinguishable from the other's.
 
     Conneau et al. 2018, section 2.1, with the values of facebookresearch/MUSE 0ca12a0 (`src/trainer.py`): a
-    discriminator learns the language of a vector, W to deceive it, both by SGD; after each of its steps W moves towards
-    an orthogonal matrix. An epoch is a function of its key and its start, so that a run resumes after any epoch.
+    discriminator learns to tell a vector's language, and W to deceive it, both by SGD; after each step W moves towards
+    an orthogonal matrix. An epoch depends only on its key and its start, so that a run can resume after any epoch.
     """
 
     def __init__(self, first: Tensor, second: Tensor, recipe: RotationRecipe, key: tuple[int | str, ...]) -> None:
@@ -201,7 +201,7 @@ class Adversarial:
         return self.mapping.detach().clone()
 
     def judge(self, criterion: float) -> None:
-        """Sets the learning rate of the next epoch by the criterion of W."""
+        """Decays the learning rate, and shrinks it more from the second time on that W is not the best so far."""
         self.rate *= self.recipe.decay
         if criterion < self.best:
             self.rate *= self.recipe.shrink if self.fallen else 1.0
@@ -209,7 +209,7 @@ class Adversarial:
         self.best = max(self.best, criterion)
 
     def _batch(self, draws: torch.Generator) -> Tensor:
-        """Newly drawn vectors [2 b, d]: those of the first language, turned by W, then those of the second."""
+        """Draws vectors [2 b, d]: b of the first language, rotated by W, then b of the second."""
         first, second = (
             side[torch.randint(len(side), (self.recipe.batch,), generator=draws, device=side.device)]
             for side in (self.first, self.second)
@@ -233,7 +233,7 @@ class Adversarial:
 
 
 def _dropped(vectors: Tensor, share: float, draws: torch.Generator) -> Tensor:
-    """Vectors with a share of their numbers set to 0, the others scaled up, as in dropout."""
+    """Sets a share of the numbers of vectors to 0 and scales the others up, as dropout does."""
     mask = torch.rand(vectors.shape, generator=draws, device=vectors.device) >= share
     return vectors * mask / (1 - share)
 

@@ -1,4 +1,4 @@
-"""Saving an encoder: `transformers` and sentence-transformers load each tower and give the same vectors as Stele."""
+"""Saving an encoder, so that `transformers` and sentence-transformers load each tower with the same vectors."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ def save_encoder(
     """Writes an encoder into `folder` (the caller makes the folder atomic).
 
     `passage_model` is None when the towers are shared; then the transformers files are in the folder itself, else in
-    query/ and passage/. encoding.json and the tokenizer probe are beside them. Raises SteleError where the spec has
+    query/ and passage/. encoding.json and the tokenizer probe are beside them. Raises SteleError if the spec has
     another number of towers.
     """
     folder = Path(folder)
     number = 1 if passage_model is None else 2
     if (number == 1) != (spec.towers == "shared"):
-        raise SteleError(f"{folder}: the spec says towers: {spec.towers}, models to save: {number}")
+        raise SteleError(f"{folder}: the spec has towers: {spec.towers}, but there are {number} models to save")
     folder.mkdir(parents=True, exist_ok=True)
     if passage_model is None:
         _save_tower(folder, query_model, tokenizer, spec, heads)
@@ -61,10 +61,10 @@ def _save_tower(folder: Path, model, tokenizer, spec: EncodingSpec, heads: Seque
 
 
 def write_modules(folder: Path, model, spec: EncodingSpec, heads: Sequence = (), suggestion: bool = False) -> None:
-    """Adds to a saved transformers folder the files by which sentence-transformers gives the same vectors.
+    """Adds to a saved transformers folder the files with which sentence-transformers gives the same vectors.
 
-    It has no module for the pooler, which is written as a Dense layer with tanh on the first token, and one maximum
-    length a model, which is the longer of the two. With `suggestion` Stele follows them where nobody says a pooling.
+    It has no module for the pooler, which becomes a Dense layer with tanh on the first token, and one maximum length
+    per model, which is the longer of the two. With `suggestion` Stele follows the files only if no pooling is set.
     """
     import torch
 

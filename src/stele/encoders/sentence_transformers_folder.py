@@ -1,4 +1,4 @@
-"""Reading a sentence-transformers folder: how its files turn a text into a vector.
+"""Reading a sentence-transformers folder: the encoding that its files state, and its modules.
 
 Such a folder is a list of modules in modules.json, each with a small JSON file. Supported are a Transformer and a
 Pooling (cls, mean or the last token), or a StaticEmbedding, and after them any number of Dense, Dropout and Normalize.
@@ -52,13 +52,13 @@ QUERY, PASSAGE = "query", "document"  # the prompts that encode_query and encode
 
 
 class Stated(NamedTuple):
-    """The encoding that a sentence-transformers folder states.
+    """Encoding that a sentence-transformers folder states.
 
-    values   keys of an EncodingSpec, without lengths and prompts
+    values   key of an EncodingSpec -> value, without lengths and prompts
     lengths  key of an EncodingSpec -> tokens
     prompts  name -> text
-    cosine   its vectors are not of length 1 and are compared by cosine
-    chat     how its texts go through the tokenizer's chat template, None where they do not
+    cosine   whether its vectors are compared by cosine but do not have length 1
+    chat     settings of the tokenizer's chat template for its texts, None without one
     """
 
     values: dict[str, Any]
@@ -69,7 +69,7 @@ class Stated(NamedTuple):
 
 
 def read_modules(folder: Path) -> Stated:
-    """The encoding that a folder states. Raises SteleError for what Stele does not support."""
+    """Reads the encoding that a folder states. Raises SteleError for modules and settings that are not supported."""
     folder = Path(folder)
     with reading(folder, "sentence-transformers folder", "get the folder again"):
         return _read_modules(folder)
@@ -98,9 +98,9 @@ def _read_modules(folder: Path) -> Stated:
 
 
 def read_heads(folder: Path, width: int) -> list:
-    """The modules on a folder's pooled vector, in order, as torch modules; [] when it has none or is no such folder.
+    """Loads the modules after pooling as torch modules, in order; [] for a folder without modules.json or without any.
 
-    A Normalize at the end is left out: it is `normalize` of the encoding.
+    A Normalize at the end is left out, since the encoding has it as `normalize`.
     """
     folder = Path(folder)
     if not (folder / MODULES).exists():
@@ -124,7 +124,7 @@ def read_heads(folder: Path, width: int) -> list:
 
 
 def stated_width(folder: Path, width: int) -> int:
-    """The length of a folder's vectors by its settings, for a model of this width."""
+    """Length of a folder's vectors according to its settings, for a model with hidden size `width`."""
     folder = Path(folder)
     modules = _modules(folder) if (folder / MODULES).exists() else []
     dense = [path / "config.json" for name, path in modules if name == "Dense"]
@@ -137,20 +137,20 @@ def is_suggestion(folder: Path) -> bool:
 
 
 def module_folders(folder: Path) -> list[tuple[str, Path]]:
-    """(name, folder) of the modules of a sentence-transformers folder that has them; the first is the folder's own."""
+    """Lists (name, folder) of the modules in modules.json; a Transformer comes first, and its folder is `folder`."""
     return _modules(Path(folder))
 
 
 def static_folder(folder: Path) -> Path | None:
-    """The folder of the weights and the tokenizer of a StaticEmbedding; None for a folder without one."""
+    """Folder with the weights and the tokenizer of a StaticEmbedding; None if `folder` has no such module."""
     modules = _modules(Path(folder)) if (Path(folder) / MODULES).exists() else [("", folder)]
     return modules[0][1] if modules[0][0] == STATIC else None
 
 
 def _modules(folder: Path) -> list[tuple[str, Path]]:
-    """(module name, its folder) in order; names are the last part of the class path, which moved between versions.
+    """Lists (module name, its folder); a name is the last part of the class path, which differs between releases.
 
-    Dropout, which is for training, is left out.
+    Dropout, which acts in training only, is left out. Raises SteleError for modules that are not supported.
     """
     path = folder / MODULES
     listed = validate(list[ModuleEntry], read_list(path, "list of modules", "get the folder again"), path)
@@ -163,7 +163,7 @@ def _modules(folder: Path) -> list[tuple[str, Path]]:
             raise SteleError(f"{folder}: module {name!r} is not supported; supported are {', '.join(SUPPORTED)}")
     keys = [entry.name for entry in listed if entry.name is not None]
     if twice := [key for key in keys if keys.count(key) > 1]:
-        raise SteleError(f"{path}: name {twice[0]!r} appears twice; want one name a module")
+        raise SteleError(f"{path}: name {twice[0]!r} appears twice; give each module its own name")
     modules = [
         (name, folder if place in ("", ".") else inside(folder, place, f"{path}: module {name}"))
         for name, place in modules
@@ -171,11 +171,11 @@ def _modules(folder: Path) -> list[tuple[str, Path]]:
     names = [name for name, _ in modules]
     if not any(names[: len(first)] == first and {*names[len(first) :]} <= {*AFTERWARDS} for first in FIRST):
         raise SteleError(
-            f"{folder}: modules are {', '.join(names)}; want Transformer and Pooling, or {STATIC}, and after them "
+            f"{folder}: its modules are {', '.join(names)}; want Transformer and Pooling, or {STATIC}, and after them "
             f"{', '.join(AFTERWARDS)}"
         )
     if names[0] != STATIC and modules[0][1].resolve() != folder.resolve():
-        raise SteleError(f"{folder}: its Transformer is in {modules[0][1].name}/, want the model files at the top")
+        raise SteleError(f"{folder}: its Transformer is in {modules[0][1].name}/; put the model files at the top")
     for name, place in modules:
         if name in AFTERWARDS and (place != folder):
             read_settings(place / "config.json", AFTERWARDS[name])
@@ -183,12 +183,12 @@ def _modules(folder: Path) -> list[tuple[str, Path]]:
 
 
 def _scales_last(modules: list[tuple[str, Path]], settings: ModelSettings) -> bool:
-    """Whether vectors have length 1: sentence-transformers shortens to `truncate_dim` after its last module."""
+    """Whether final vectors have length 1: shortening to `truncate_dim` comes after the last module and undoes it."""
     return modules[-1][0] == "Normalize" and settings.truncate_dim is None
 
 
 def _read_transformer(folder: Path) -> TransformerSettings:
-    """The Transformer's settings, from the first of their file names that has any."""
+    """Reads the Transformer's settings from the first of its possible files that has any."""
     paths = [folder / name for name in SENTENCE_BERT]
     path = next((path for path in paths if path.exists() and read_json(path)), paths[0])
     _check_padding(folder)
@@ -196,7 +196,7 @@ def _read_transformer(folder: Path) -> TransformerSettings:
 
 
 def _check_padding(folder: Path) -> None:
-    """Raises SteleError where padding on the left moves positions: a vector then depends on its batch."""
+    """Raises SteleError if padding on the left shifts positions, so that a vector depends on its batch."""
     config = read_json(folder / "config.json")
     kind = config.get("model_type")
     relative = config.get("position_embedding_type", "absolute") != "absolute"
@@ -210,7 +210,7 @@ def _check_padding(folder: Path) -> None:
 
 
 def _read_lengths(folder: Path, settings: TransformerSettings) -> dict[str, int]:
-    """The longest query and passage, in tokens."""
+    """Reads the maximum lengths of queries and passages, in tokens."""
     tokenizer = settings.tokenizer_args or settings.processor_kwargs
     length = tokenizer.model_max_length or settings.max_seq_length or _most_tokens(folder)
     of_any = settings.processing_kwargs.text.max_length
@@ -221,7 +221,7 @@ def _read_lengths(folder: Path, settings: TransformerSettings) -> dict[str, int]
 
 
 def _most_tokens(folder: Path) -> int:
-    """The length of a folder that states none: as many tokens as its tokenizer and its model take."""
+    """Maximum length for a folder that states none: as many tokens as its tokenizer and its model accept."""
     config = read_json(folder / "config.json")
     if "max_position_embeddings" in config:
         positions = config["max_position_embeddings"]
@@ -244,7 +244,7 @@ def _read_chat(settings: TransformerSettings) -> Chat | None:
 
 
 def _read_pooling(path: Path) -> tuple[str, bool]:
-    """The pooling, and whether prompts take part in it."""
+    """Reads the pooling, and whether the tokens of prompts are pooled too."""
     if not path.exists():
         raise SteleError(f"{path}: no such file; get the folder again")
     settings = read_settings(path, PoolingSettings)
@@ -259,7 +259,7 @@ def _read_pooling(path: Path) -> tuple[str, bool]:
 
 
 def _read_cosine(name: str | None, normalized: bool, folder: Path) -> bool:
-    """Whether a search has to scale the vectors; the default similarity of sentence-transformers is cosine."""
+    """Whether a search must scale vectors to length 1; the default similarity of sentence-transformers is cosine."""
     name = name or "cosine"
     if name not in ("cosine", "dot") and not (name == "euclidean" and normalized):  # ranks as cosine does there
         raise SteleError(
@@ -269,7 +269,7 @@ def _read_cosine(name: str | None, normalized: bool, folder: Path) -> bool:
 
 
 def _has_segments(folder: Path) -> bool:
-    """Whether pairs get token types 0 and 1: the tokenizer makes them and the model has an embedding for both."""
+    """Whether pairs get token types 0 and 1: the tokenizer makes them, and the model has embeddings for both."""
     types = read_json(folder / "config.json").get("type_vocab_size", 0)
     return types > 1 and "token_type_ids" in load_tokenizer(folder).model_input_names
 
@@ -286,7 +286,7 @@ def _read_dense(folder: Path, width: int):
             f"{', '.join(ACTIVATIONS)}"
         )
     if settings.in_features != width:
-        raise SteleError(f"{path}: in_features is {settings.in_features}, the vector before it has {width}")
+        raise SteleError(f"{path}: in_features is {settings.in_features}, but its input has length {width}")
     weights = read_weights(folder)
     shape = list(getattr(weights.get("linear.weight"), "shape", ()))
     # memory is allocated for the file's weights, not for what the config claims
@@ -301,13 +301,13 @@ def _read_dense(folder: Path, width: int):
 
 
 def read_weights(folder: Path) -> dict[str, Any]:
-    """The tensors of a module's folder, by name."""
+    """Loads the tensors of a module's folder by name, from model.safetensors, else pytorch_model.bin."""
     import torch
     from safetensors.torch import load_file
 
     files = [file for name in ("model.safetensors", "pytorch_model.bin") if (file := folder / name).exists()]
     if not files:
-        raise SteleError(f"{folder}: no model.safetensors; get the folder again")
+        raise SteleError(f"{folder}: found no model.safetensors; get the folder again")
     with reading(files[0], "file of weights", "get the folder again"):
         safe = files[0].suffix == ".safetensors"
         weights = load_file(files[0]) if safe else torch.load(files[0], map_location="cpu", weights_only=True)

@@ -1,8 +1,8 @@
-"""Every key of a sentence-transformers folder's files, by file, with the values under which Stele gives its vectors.
+"""Keys of a sentence-transformers folder's files, by file, with the values for which Stele gives the same vectors.
 
-A key without a reader here has only neutral values (`Literal`), under which it changes no vector, or any (`Any`). Other
-keys and other values are errors: sentence-transformers would read them, and Stele would give other vectors in silence.
-After its sources, release 6.2: the keys that each module's `load` takes and those that older releases wrote.
+A key that Stele does not use may have only neutral values (`Literal`), which change no vector, or any value (`Any`).
+Other keys and values are errors: sentence-transformers would use them, and Stele would silently give other vectors.
+Source: release 6.2, the keys that each module's `load` takes and those that older releases wrote.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class ModuleEntry(Strict):
 
 # --- sentence_bert_config.json and its older names --------------------------------------------------------------------
 class HubArguments(Strict):
-    """Where files come from: sentence-transformers puts what its user says in their place."""
+    """Arguments of downloads, which change no vector: sentence-transformers replaces them by its user's own."""
 
     subfolder: Any = None
     token: Any = None
@@ -53,7 +53,7 @@ class HubArguments(Strict):
 
 
 class ModelArguments(HubArguments):
-    """Of the model: which kernel computes attention changes rounding alone; 16 bits would change more than that."""
+    """Arguments of the model: the attention kernel changes only rounding; 16 bits would change more, so are refused."""
 
     dtype: Literal["auto", "float32"] | None = None
     torch_dtype: Literal["auto", "float32"] | None = None
@@ -84,7 +84,7 @@ class CommonArguments(Strict):
 
 
 class TemplateArguments(Strict):
-    """What a chat template is given; other variables of a template are not known to leave a text alone."""
+    """Variables of a chat template; others are refused, since they might change the text."""
 
     restore_suffix: bool = True
     add_generation_prompt: bool = False
@@ -107,7 +107,7 @@ class Message(Modality):
 
 
 class Modalities(Strict):
-    """What the model reads: texts, through the tokenizer's chat template where it takes messages."""
+    """Inputs of the model: texts, through the tokenizer's chat template if it takes messages."""
 
     text: Modality
     message: Message | None = None
@@ -134,7 +134,7 @@ class TransformerSettings(Strict):
 
 # --- config.json of the other modules ---------------------------------------------------------------------------------
 class PoolingSettings(Strict):
-    """One mode by its name, or the flags of older releases, one for each mode; the mean where nothing is said."""
+    """Pooling mode by its name, or by the flags of older releases, one for each mode; by default the mean."""
 
     pooling_mode: str | list[str] | None = None
     pooling_mode_cls_token: bool = False
@@ -168,7 +168,7 @@ class DropoutSettings(Strict):
 
 
 def read_settings(path: Path, kind: type[Settings]) -> Settings:
-    """A file's settings, the defaults where there is no such file; a key or value that is not theirs is an error."""
+    """Reads a file's settings, or the defaults if it is missing. Raises SteleError for an unknown key or value."""
     values = read_json(path, "settings of sentence-transformers", "get the folder again") if path.exists() else {}
     if isinstance(values, dict):
         values = {key: value for key, value in values.items() if key != "__version__"}  # who wrote it

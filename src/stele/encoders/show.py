@@ -4,8 +4,8 @@
     stele encoders show intfloat/multilingual-e5-base --benchmark belebele --scale paper
     stele encoders show FOLDER --encoding '{"query_prompt": "query: "}'
 
-MODEL is a key of models.yaml or of a configuration, or its hub id, whose checkpoint is there already; or a folder. The
-origins in order of precedence are in stele.encoders.resolve. Weights are not loaded.
+MODEL is a folder, or the key (in models.yaml or a configuration) or hub id of a model with a checkpoint on disk.
+stele.encoders.resolve lists the origins in order of precedence. Weights are not loaded.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ class Show(Job):
     scale: str | None = None
     """The scale that the checkpoint belongs to; default: this folder's."""
     configfile: Path | None = None
-    """Beside config.yaml, as evaluate/NAME.yaml of `stele evaluate`."""
+    """Further configuration beside config.yaml, as evaluate/NAME.yaml of `stele evaluate`."""
     encoding: Json = "{}"
-    """What config.yaml is to say of it."""
+    """Values of the encoding to use as if config.yaml had them."""
 
 
 def run(args: Show) -> None:
@@ -54,7 +54,7 @@ def run(args: Show) -> None:
 
 
 def _of_folder(args: Show) -> dict[str, Values]:
-    """Origin -> the keys that it decides of a folder, which no file says anything of: the benchmark's protocol."""
+    """Encoding of a folder that no configuration names, by origin: the benchmark's protocol, if one is given."""
     from stele import catalogue
     from stele.catalogue.schema.benchmarks import Benchmark
 
@@ -63,7 +63,7 @@ def _of_folder(args: Show) -> dict[str, Values]:
 
 
 def shown(folder: Path, resolved: Resolved) -> Iterator[str]:
-    """The lines: a key, its value and its origin; notes; a query and a passage as tokens."""
+    """Yields the lines to print: keys with value and origin, notes, and a query and a passage as tokens."""
     spec, origins, notes, _, cosine, chat = resolved
     values = {key: repr(value) for key, value in spec.model_dump().items()}
     width = max(map(len, values.values()))

@@ -1,8 +1,8 @@
-"""BERT with global and sliding-window attention, as a `longformer` folder (Yu et al. 2021, sections 3 and 4.3).
+"""BERT converted to global and sliding-window attention, as a `longformer` folder (Yu et al. 2021, sections 3 and 4.3).
 
-Position vectors 0 to 511 are copied to 512 to 1,023, and so on; Longformer counts positions from the row behind the
-padding id's, so all are shifted there. The projections of global attention start as copies of the local ones and are
-weights of their own from then on: Equation 1's text has two sets, and so has the released code once its converted model
+Position vectors 0 to 511 are copied to 512 to 1,023, and so on; Longformer counts positions from the row after the
+padding id's, so all are shifted. The projections of global attention start as copies of the local ones and are separate
+weights from then on: Equation 1's text has two sets, and so has the released code once its converted model
 is loaded again.
 """
 
@@ -34,10 +34,10 @@ HEAD = {  # of masked language modelling: BERT's names and Longformer's
 
 
 def convert(source: Path, target: Path, recipe: SlidingWindow) -> None:
-    """Writes the BERT in folder `source` as a Longformer into the new folder `target`, with its tokenizer.
+    """Converts the BERT in folder `source` to a Longformer in the new folder `target`, with its tokenizer.
 
-    Its vocabulary head and its pooler are converted, too, if it has them. Raises SteleError for other families than
-    BERT.
+    Its vocabulary head and its pooler are converted, too, if it has them. Raises SteleError for model families other
+    than BERT.
     """
     from safetensors.torch import save_file
     from transformers import BertForPreTraining
@@ -63,7 +63,7 @@ def convert(source: Path, target: Path, recipe: SlidingWindow) -> None:
 
 
 def windowed_config(config: Any, recipe: SlidingWindow) -> Any:
-    """Longformer's configuration for a BERT's."""
+    """Makes Longformer's configuration from a BERT's."""
     from transformers import LongformerConfig
 
     made = LongformerConfig(
@@ -79,7 +79,7 @@ def windowed_config(config: Any, recipe: SlidingWindow) -> Any:
 
 
 def windowed_weights(weights: Mapping[str, Any], config: Any, positions: int) -> dict[str, Any]:
-    """Longformer's weights, by their names, from those of BERT with its heads."""
+    """Makes Longformer's weights, by name, from those of BERT with its heads."""
     import torch
 
     made = {}
@@ -108,13 +108,13 @@ def _read_config(folder: Path) -> Any:
         config = AutoConfig.from_pretrained(folder, local_files_only=True)
     if config.model_type != "bert" or config.hidden_act != "gelu":
         raise SteleError(
-            f"{folder}: a {config.model_type} with {config.hidden_act}: sliding windows are for bert with gelu"
+            f"{folder}: found {config.model_type} with {config.hidden_act}; sliding windows are for bert with gelu"
         )
     return config
 
 
 def _copy_tokenizer(source: Path, target: Path, positions: int) -> None:
-    """Copies the tokenizer's files; the configuration names its class, which else depends on the model family."""
+    """Copies the tokenizer's files, with its class in the settings, so that it does not depend on the model family."""
     tokenizer = load_tokenizer(source)
     for name in TOKENIZER_FILES:
         if (source / name).exists():

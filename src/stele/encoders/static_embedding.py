@@ -1,4 +1,4 @@
-"""StaticEmbedding of sentence-transformers: a text's vector is the mean of its tokens'; model2vec's weights, too."""
+"""StaticEmbedding of sentence-transformers (also model2vec): a text's vector is the mean of its tokens' vectors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from stele.files.reading import reading
 
 
 class StaticModel(nn.Module):
-    """Token vectors [vocabulary, d] instead of an encoder's last states."""
+    """Model that looks up token vectors [vocabulary, d] in place of an encoder's last hidden states."""
 
     def __init__(self, vectors: Tensor) -> None:
         super().__init__()
@@ -28,9 +28,9 @@ class StaticModel(nn.Module):
 
 
 def load_static(folder: Path, weights: str = "float32") -> StaticModel:
-    """The model of a StaticEmbedding's folder, its weights of type `weights`.
+    """Loads the model of a StaticEmbedding's folder, with weights of type `weights` ("float32" or "bfloat16").
 
-    Raises SteleError for a tokenizer with more tokens than there are vectors.
+    Raises SteleError if the tokenizer has more tokens than there are vectors.
     """
     with reading(folder, "StaticEmbedding", "get the folder again"):
         tensors = read_weights(folder)
@@ -41,12 +41,12 @@ def load_static(folder: Path, weights: str = "float32") -> StaticModel:
         if "weights" in tensors:
             vectors = vectors * tensors["weights"].float()[:, None]
         if len(load_static_tokenizer(folder)) > len(vectors):
-            raise SteleError(f"{folder}: its tokenizer has more tokens than the {len(vectors):,} of its weights")
+            raise SteleError(f"{folder}: its tokenizer has more tokens than its weights have vectors, {len(vectors):,}")
         return StaticModel(vectors.to(getattr(torch, weights)))
 
 
 def load_static_tokenizer(folder: Path):
-    """The tokenizer of a StaticEmbedding's folder, which adds no special tokens."""
+    """Loads the tokenizer of a StaticEmbedding's folder; it adds no special tokens."""
     from tokenizers import Tokenizer
     from tokenizers.processors import TemplateProcessing
     from transformers import PreTrainedTokenizerFast
@@ -58,6 +58,6 @@ def load_static_tokenizer(folder: Path):
 
 
 def tokenizer_of(folder: Path):
-    """The tokenizer of an encoder's folder, of either kind."""
+    """Loads the tokenizer of an encoder's folder, with or without a StaticEmbedding."""
     place = static_folder(folder)
     return load_static_tokenizer(place) if place else load_tokenizer(folder)

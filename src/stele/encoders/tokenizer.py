@@ -1,11 +1,11 @@
-"""The tokenizer of a transformers folder, and the probe by which a changed tokenizer is found.
+"""Loading the tokenizer of a transformers folder, and the probe that detects a changed tokenizer.
 
 The probe is the ids of fixed texts in many scripts, saved with an encoder and compared when it is loaded. A tokenizer
 can change without its files changing: a new library version that lower-cases, drops accents or treats a script
 differently lowers retrieval figures silently (MRR@100 of .1547 fell to .1256 in one published case, Mr. TyDi Swahili).
 The probe makes that an error.
 
-Apart from the backbone, so that jobs that only tokenise (mining) do not depend on how models are built.
+This module is separate from the backbone, so that jobs that only tokenise (mining) do not depend on model code.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ PROBE_TEXTS = (
 
 
 def load_tokenizer(folder: Path):
-    """The fast tokenizer of a folder.
+    """Loads the fast tokenizer of a folder; it pads on the right.
 
     The DPR tokenizer classes are never used: they lower-case whatever the tokenizer's files say. Raises SteleError for
     a slow tokenizer, one without a padding token, and one that does not add the end token that its settings ask for.
@@ -68,21 +68,21 @@ def load_tokenizer(folder: Path):
             "save it once with AutoTokenizer and give that folder"
         )
     if tokenizer.pad_token_id is None:
-        raise SteleError(f"{folder}: want a tokenizer with a padding token, as encoders have")
+        raise SteleError(f"{folder}: its tokenizer has no padding token; use that of an encoder")
     _check_end_token(folder, tokenizer)
     tokenizer.padding_side = "right"  # for all models: those that read from left to right give the same vectors
     return tokenizer
 
 
 def _check_end_token(folder: Path, tokenizer) -> None:
-    """Raises SteleError where `add_eos_token` has no effect: transformers 5 reads tokenizer.json alone."""
+    """Raises SteleError if `add_eos_token` has no effect, since transformers 5 reads only tokenizer.json."""
     if not read_json(folder / "tokenizer_config.json").get("add_eos_token"):
         return
     backend = tokenizer.backend_tokenizer
     backend.no_truncation()
     if backend.encode("a").ids[-1] != tokenizer.eos_token_id:
         raise SteleError(
-            f"{folder}: tokenizer_config.json says add_eos_token, and the post-processor of tokenizer.json adds none; "
+            f"{folder}: tokenizer_config.json sets add_eos_token, but tokenizer.json's post-processor adds none; "
             "add it there (a TemplateProcessing), since the vector of a text is that of its end token"
         )
 
@@ -104,12 +104,12 @@ def quiet() -> Iterator[None]:
 
 
 def read_json(path: Path) -> JsonObject:
-    """A JSON object from a file; {} where there is no such file."""
+    """Reads a JSON object from a file; returns {} if there is no such file."""
     return read_object(path, advice="get the folder again") if path.exists() else {}
 
 
 def tokenizer_probe(tokenizer) -> dict[str, list[list[int]]]:
-    """The ids of every probe text with special tokens, and of the first two texts as a pair."""
+    """Token ids of every probe text with special tokens, and of the first two texts as a pair."""
     backend = tokenizer.backend_tokenizer
     backend.no_truncation()
     backend.no_padding()
@@ -122,7 +122,7 @@ def write_probe(folder: Path, tokenizer) -> None:
 
 
 def check_probe(folder: Path, tokenizer) -> None:
-    """Raises SteleError where a tokenizer differs from the probe saved in `folder`; a missing probe is no error."""
+    """Raises SteleError if a tokenizer differs from the probe saved in `folder`; a missing probe is no error."""
     path = Path(folder) / PROBE_FILE
     if not path.exists():
         return
@@ -134,7 +134,7 @@ def check_probe(folder: Path, tokenizer) -> None:
     row = next((i for i, pair in enumerate(zip(saved, now, strict=False)) if pair[0] != pair[1]), 0)
     text = PROBE_TEXTS[row] if row < len(PROBE_TEXTS) else "a pair of texts"
     raise SteleError(
-        f"{folder}: its tokenizer no longer gives the ids it gave in training: {text!r} was {saved[row]}, "
-        f"is {now[row]}; use the tokenizer files and the versions of transformers and tokenizers that the folder's "
+        f"{folder}: its tokenizer no longer gives the ids of its training: {text!r} had {saved[row]}, now "
+        f"{now[row]}; use the tokenizer files and the versions of transformers and tokenizers that the folder's "
         f"record.json names"
     )

@@ -1,6 +1,6 @@
-"""Tokenised texts as flat arrays, padded batches from them, and texts as messages of a chat template.
+"""Tokenised texts as flat arrays, padded batches made from them, and texts as messages of a chat template.
 
-sentence-transformers makes messages where a folder's `modality_config` has `message`.
+Texts become messages, as in sentence-transformers, if a folder's `modality_config` has `message`.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ class Tokens(NamedTuple):
 
     ids      int32 [total]; text i is ids[offsets[i]:offsets[i + 1]]
     offsets  int64 [n + 1]
-    types    uint8 [total], the token types of pairs; None when the encoder has no segments
-    cut      number of texts that were longer than allowed
+    types    uint8 [total], the token types of pairs; None if the encoder has no segments
+    cut      number of texts that were cut because they were too long
     """
 
     ids: np.ndarray
@@ -64,7 +64,7 @@ def tokenize(
 
 
 def collate(tokens: Tokens, rows: np.ndarray, pad_id: int) -> dict:
-    """The texts `rows` as int64 tensors [len(rows), longest]; without padding there is no attention_mask."""
+    """Pads the texts `rows` to int64 tensors [len(rows), longest]; without padding there is no attention_mask."""
     import torch
 
     starts, lengths = tokens.offsets[rows], tokens.lengths_of(rows)
@@ -85,9 +85,9 @@ def collate(tokens: Tokens, rows: np.ndarray, pad_id: int) -> dict:
 
 
 def length_buckets(lengths: np.ndarray, batch_tokens: int) -> list[np.ndarray]:
-    """Row numbers in batches of similar length, longest first, padded to at most `batch_tokens` each.
+    """Groups rows into batches of similar length, longest first, of at most `batch_tokens` tokens with padding.
 
-    Ties keep their order, so the batches are a function of the lengths alone. A text longer than the budget is a batch
+    Equal lengths keep their order, so the batches depend only on the lengths. A text longer than the budget is a batch
     of its own.
 
     >>> [list(map(int, b)) for b in length_buckets(np.array([2, 9, 3, 3]), 9)]
@@ -103,11 +103,11 @@ def length_buckets(lengths: np.ndarray, batch_tokens: int) -> list[np.ndarray]:
 
 
 class Chat(NamedTuple):
-    """How a tokenizer's chat template is used.
+    """Settings for a tokenizer's chat template.
 
-    structured      a message's content is a list of parts, not the text itself
-    variables       of the template
-    restore_suffix  a text that was cut still ends with the template's suffix
+    structured      whether a message's content is a list of parts, not the text itself
+    variables       values of the template's variables
+    restore_suffix  whether a text that was cut still ends with the template's suffix
     """
 
     structured: bool
@@ -116,7 +116,7 @@ class Chat(NamedTuple):
 
 
 def tokenize_inputs(tokenizer, spec: EncodingSpec, chat: Chat | None, texts: Sequence[TextInput], kind: Kind) -> Tokens:
-    """Queries or passages as the model's input: prompt and text, or a system's and a user's message."""
+    """Tokenises queries or passages as the model reads them: prompt and text, or a system's and a user's message."""
     if chat is None:
         return tokenize(tokenizer, spec.inputs(texts, kind), spec.length(kind), spec.segments)
     length, prompt = spec.length(kind), spec.prompt(kind)
@@ -138,7 +138,7 @@ def _render(tokenizer, chat: Chat, texts: Sequence[TextInput], prompt: str, kind
 
 
 def _suffix(tokenizer, chat: Chat, prompt: str, kind: Kind) -> np.ndarray:
-    """The ids, int32 [s], that the template puts behind every text: the common end of two texts' renderings."""
+    """Token ids, int32 [s], that the template puts after every text: the common end of two rendered texts."""
     rendered = _render(tokenizer, chat, FILLERS, prompt, kind)
     first, second = (tokenize(tokenizer, [text], WHOLE, special=False).ids for text in rendered)
     pairs = zip(first[::-1], second[::-1], strict=False)

@@ -1,4 +1,4 @@
-"""Word vectors in fastText's text format: a line "WORDS WIDTH", then a line a word, its numbers after single spaces.
+"""Word vectors in fastText's text format: a line "WORDS WIDTH", then word and numbers, single-spaced, line by line.
 
 Format: facebookresearch/fastText, FastText::saveVectors, and alignment/utils.py, which writes the aligned ones. Files
 have up to 2.5 million words and 6 GB, so they are read once, and only the numbers of wanted words are parsed.
@@ -28,7 +28,7 @@ class WordVectors(NamedTuple):
 
     words     word -> row
     vectors   float32 [words, width]
-    counts    `in_file`: words of the file; `repeated`: lines of a word that came before, of which the first counts
+    counts    `in_file`: lines of words in the file; `repeated`: ignored lines of a wanted word that came before
     """
 
     words: dict[str, int]
@@ -37,7 +37,7 @@ class WordVectors(NamedTuple):
 
 
 def vector_file(folder: Path) -> Path:
-    """The one .vec file of a folder; a file is itself."""
+    """Finds the .vec file of a folder, or returns a file. Raises SteleError unless the folder has exactly one."""
     if folder.is_file():
         return folder
     files = sorted(folder.glob("*.vec"))
@@ -48,10 +48,10 @@ def vector_file(folder: Path) -> Path:
 
 
 def read_word_vectors(path: Path, wanted: Collection[str]) -> WordVectors:
-    """The vectors of the `wanted` words that a file has, in the file's order.
+    """Reads the vectors of the `wanted` words that a file has, in the file's order.
 
-    Raises SteleError, with the line, for a missing header, for more or fewer numbers or lines than it says, for a last
-    line without its end, and for a number of a wanted word that is not finite.
+    Raises SteleError, with the line, for a missing header, for more or fewer numbers or lines than it states, for a
+    last line without its end, and for a number of a wanted word that is not finite.
     """
     keys = {word.encode(): word for word in wanted}
     rows: dict[str, int] = {}
@@ -64,7 +64,7 @@ def read_word_vectors(path: Path, wanted: Collection[str]) -> WordVectors:
             for number, line in enumerate(lines, read + 2):
                 if line.count(b" ") != width and not (line.endswith(b" \n") and line.count(b" ") == width + 1):
                     raise _bad(
-                        path, number, f"{max(len(line.split()) - 1, 0)} numbers, where the first line says {width}"
+                        path, number, f"{max(len(line.split()) - 1, 0)} numbers, but the first line says {width}"
                     )
                 word = line[: line.index(b" ")]
                 if word not in keys:
@@ -76,9 +76,9 @@ def read_word_vectors(path: Path, wanted: Collection[str]) -> WordVectors:
                 vectors.append(_numbers(path, number, line[len(word) + 1 :], width))
             read += len(lines)
             if not lines[-1].endswith(b"\n"):
-                raise _bad(path, read + 1, "no end: the file is cut short")
+                raise _bad(path, read + 1, "the line has no end: the file is cut short")
     if read != words:
-        raise SteleError(f"{path}: {read:,} lines of words, where the first line says {words:,}; {AGAIN}")
+        raise SteleError(f"{path}: {read:,} lines of words, but the first line says {words:,}; {AGAIN}")
     matrix = np.stack(vectors) if vectors else np.zeros((0, width), np.float32)
     return WordVectors(rows, matrix, {"in_file": read, "repeated": repeated})
 
@@ -103,7 +103,7 @@ def _numbers(path: Path, number: int, text: bytes, width: int) -> np.ndarray:
     except ValueError as error:
         raise _bad(path, number, str(error)) from None
     if len(vector) != width or not np.isfinite(vector).all():
-        raise _bad(path, number, "an empty number, or one that is not finite")
+        raise _bad(path, number, "found an empty number, or one that is not finite")
     return vector
 
 
