@@ -201,5 +201,5 @@ def test_a_tokenizer_that_has_lost_its_end_token_is_refused(tmp_path):
     spec = {"pooling": "last", "query_length": 20, "passage_length": 20}
     assert load_encoder(folder, spec)  # nothing says that it should end in one
     change(folder / "tokenizer_config.json", add_eos_token=True)
-    with pytest.raises(SteleError, match="sets add_eos_token, but tokenizer.json's post-processor"):
+    with pytest.raises(SteleError, match=r"sets add_eos_token, but tokenizer\.json's post-processor"):
         load_encoder(folder, spec)
