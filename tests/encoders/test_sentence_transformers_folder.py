@@ -61,7 +61,7 @@ def test_protocols_may_format_but_neither_cut_nor_pool_otherwise(tmp_path):
     pairs = {"benchmark": {**protocol, "passage_format": "title_text_pair"}}  # how title and text are joined is its own
     assert load_encoder(folder, pairs).spec.passage_format == "title_text"
     assert load_encoder(folder, {"pooling": "mean"}).spec.passage_format == "title_text"
-    with pytest.raises(SteleError, match=r"state pooling: 'mean', requested was 'cls'; leave pooling out"):
+    with pytest.raises(SteleError, match=r"state pooling: 'mean', but 'cls' is requested; leave pooling out"):
         load_encoder(folder, {"pooling": "cls"})
 
 

@@ -88,5 +88,5 @@ def test_weights_that_do_not_fit_are_refused(tmp_path, tokenizer_file):
     save_file({"embedding.weight": load_file(path)["embedding.weight"][:9].clone()}, path)
     with pytest.raises(SteleError, match="its tokenizer has more tokens than its weights have vectors, 9"):
         load_encoder(folder)
-    with pytest.raises(SteleError, match="state pooling: 'mean', requested was 'cls'"):
+    with pytest.raises(SteleError, match="state pooling: 'mean', but 'cls' is requested"):
         load_encoder(folder, {"pooling": "cls"})

@@ -122,9 +122,9 @@ def test_pooling_and_normalisation_of_a_folder_cannot_be_overruled(family):
     _, folder, *_ = family
     stated = load_encoder(folder, {"query_prompt": "x"}).spec
     other = "mean" if stated.pooling != "mean" else "last"
-    with pytest.raises(SteleError, match=f"state pooling: '{stated.pooling}', requested was '{other}'"):
+    with pytest.raises(SteleError, match=f"state pooling: '{stated.pooling}', but '{other}' is requested"):
         load_encoder(folder, {"models": {"pooling": other, "query_prompt": "x"}})
-    with pytest.raises(SteleError, match="state normalize: True, requested was False"):
+    with pytest.raises(SteleError, match="state normalize: True, but False is requested"):
         load_encoder(folder, {"config": {"normalize": False}})
     assert load_encoder(folder, {"benchmark": {"pooling": other}}).spec.pooling == stated.pooling
 
@@ -185,7 +185,7 @@ def test_a_folder_whose_prompts_are_not_chosen_says_so(harrier):
         ({"query_prompt": "Instruct: {instruct}"}, "unknown field 'instruct'; did you mean 'instruction'"),
         ({"query_prompt": "{title}: "}, "unknown field 'title'"),
         ({"query_prompt": "Instruct: {instruction}"}, "neither the benchmark nor the model gives one"),
-        ({"include_prompt": False}, "state include_prompt: True, requested was False"),
+        ({"include_prompt": False}, "state include_prompt: True, but False is requested"),
     ],
 )
 def test_templates_that_cannot_be_filled_are_refused(harrier, wanted, message):

@@ -49,7 +49,7 @@ REFUSED = {
     "prompt's field": (lambda f: None, {"config": {"pooling": "cls", "query_prompt": "{instruct}: "}}, "'instruct'"),
     "dimension": (lambda f: None, {"config": {"pooling": "cls", "dimension": 9}}, "9, its vectors have 8 numbers"),
     "Dense": (add_modules, {"config": {"dimension": 5}}, "dimension is 5, its vectors have 4 numbers"),
-    "pooling": (add_modules, {"config": {"pooling": "cls"}}, "state pooling: 'mean', requested was 'cls'"),
+    "pooling": (add_modules, {"config": {"pooling": "cls"}}, "state pooling: 'mean', but 'cls' is requested"),
     "module": (lambda f: add_modules(f, {**KINDS, "3_LSTM": "LSTM"}), {}, "module 'LSTM' is not supported"),
     "pooling's kind": (lambda f: add_modules(f, pooling="max"), {}, "pooling max is not supported"),
     "no pooling": (lambda f: None, {"config": {"query_prompt": "query: "}}, "at least `encoding: {pooling: cls}`"),

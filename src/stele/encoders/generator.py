@@ -32,7 +32,7 @@ def load_generator(folder: Path, device: str = "cpu") -> Generator:
             f"{folder}: model type {config.model_type!r} does not generate text from text; want one like mBART"
         )
     if not list(folder.glob("*.safetensors")):
-        raise SteleError(f"{folder}: found no safetensors file; other formats of weights are not read")
+        raise SteleError(f"{folder}: found no safetensors file; Stele reads no other format of weights")
     tokenizer = load_tokenizer(folder)
     with reading(folder, "generator", "get the folder again"), quiet():
         model = AutoModelForSeq2SeqLM.from_pretrained(folder, local_files_only=True, use_safetensors=True)

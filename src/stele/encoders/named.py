@@ -68,7 +68,7 @@ def encoder_of_result(path: Path) -> tuple[Path, dict[str, Values]]:
         of_seeds = path.with_suffix("") if path.stem == seeds else path.with_suffix("") / seeds
         search = of_seeds / RETRIEVAL
     if not search.is_file():
-        raise SteleError(f"{path}: found no {search}, the search of its vectors; give another result")
+        raise SteleError(f"{path}: found no record of its search, {search}; give a result of dense retrieval")
     record = records.read_record(search)
     if "encoder" not in record["inputs"]:
         raise SteleError(f"{search}: its search used no encoder ({record['job']}); give a result of dense retrieval")

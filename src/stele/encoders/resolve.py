@@ -124,8 +124,8 @@ def _of_modules(folder: Path, stated: Stated, values: dict[str, Any], origins: d
     for key in OF_ITS_MODULES:
         if key in of_model and of_model[key] != stated.values.get(key, EncodingSpec.model_fields[key].default):
             raise SteleError(
-                f"{folder}: its sentence-transformers modules state {key}: {stated.values.get(key)!r}, requested was "
-                f"{of_model[key]!r}; leave {key} out of the model's encoding, or give the bare transformers folder"
+                f"{folder}: its sentence-transformers modules state {key}: {stated.values.get(key)!r}, but "
+                f"{of_model[key]!r} is requested; leave {key} out of the encoding, or give the bare transformers folder"
             )
     decided = dict.fromkeys(stated.values, FOLDER)
 
@@ -136,9 +136,7 @@ def _of_modules(folder: Path, stated: Stated, values: dict[str, Any], origins: d
     notes = []
     for key in LENGTHS:
         if origins.get(key) in WISHES and of_model[key] > stated.lengths[key]:
-            notes.append(
-                f"{key}: {of_model[key]} was asked for; its folder says {stated.lengths[key]}, which is what is read"
-            )
+            notes.append(f"{key}: {of_model[key]} was asked for; its folder says {stated.lengths[key]}, which is used")
 
     # everything else can be chosen; a protocol says whether a title is read, the encoder how it is joined to the text
     chosen = {key: value for key, value in values.items() if key not in (*OF_ITS_MODULES, *LENGTHS)}

@@ -51,7 +51,7 @@ def convert(source: Path, target: Path, recipe: SlidingWindow) -> None:
     lacking = set(report["missing_keys"])
     wrong = sorted(name for name in lacking if name.startswith("bert.") and "pooler" not in name)
     if wrong or report["mismatched_keys"]:
-        raise SteleError(f"{source}: its weights lack what config.json asks for, {', '.join(wrong[:3])} among them")
+        raise SteleError(f"{source}: its weights lack tensors that config.json needs, such as {', '.join(wrong[:3])}")
     weights = {name: value for name, value in model.state_dict().items() if name not in lacking}
     if any(name.startswith("cls.predictions.transform") for name in lacking):
         weights = {name: value for name, value in weights.items() if not name.startswith("cls.")}

@@ -245,7 +245,7 @@ def sample_sentences(documents: Path, count: int, seed: int, language: str) -> l
         if len(texts) >= SPREAD * count:
             break
     if not texts:
-        raise SteleError(f"{documents}: found no sentence of {language} to calibrate by; leave it out")
+        raise SteleError(f"{documents}: found no sentence of {language} to calibrate by; leave {language} out")
     distinct: dict[str, None] = {}
     for place in np.argsort(np.concatenate(draws), kind="stable"):
         if len(distinct) == count:

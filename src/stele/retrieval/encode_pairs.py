@@ -1,7 +1,7 @@
 """Encode pairs: questions and their gold passages, or texts and their translations.
 
 Alignment and uniformity (KEPT, table 8) look at where questions and the passages that answer them lie, and rank
-nothing. For each language two arrays are written, in the order of the questions; rows of one number form a pair. The
+nothing. For each language two arrays are written, in the order of the questions; rows of equal number are a pair. The
 vectors are the encoder's own, not scaled. Questions without a gold passage are left out and counted.
 
 With a benchmark of parallel texts (Yu et al., section 5.3.3) each language is encoded once, as queries are; for every

@@ -46,9 +46,9 @@ class GenerateQueries(ResumableJob):
     language: str
     """Language of the documents."""
     generator: Record
-    """record.json in its folder."""
+    """record.json in the generator's folder."""
     windows: Json
-    """Sentences, stride, hits, best."""
+    """Windows of documents: sentences, stride, hits, best."""
     recipe: Json
     """Number of windows, beams and lengths."""
     data: Datasets
@@ -108,7 +108,7 @@ def run(args: GenerateQueries) -> None:
 
 
 def drawn_windows(documents: DocumentWindows, number: int, seed: int) -> tuple[list[Passage], int]:
-    """Draws `number` windows. Returns them in the collection's order, and the total number; holds only drawn ones."""
+    """Draws `number` windows. Returns them in the collection's order, and the total number; stores only these."""
     total = sum(1 for _ in documents.read())
     rows = set(np.random.default_rng(seed).choice(total, min(number, total), replace=False).tolist())
     return [window for row, window in enumerate(documents.read()) if row in rows], total

@@ -255,7 +255,7 @@ def save_found(
 
 
 def in_order(saved: Sequence[Path]) -> tuple[np.ndarray, np.ndarray]:
-    """Reads saved parts: number of negatives per question, int64 [questions], and all ids, bytes, in that order."""
+    """Reads saved parts: number of negatives per question, int64 [questions], and all ids, bytes, by question."""
     parts_read = [np.load(path) for path in saved]
     rows, sizes = (np.concatenate([part[name] for part in parts_read]).astype(np.int64) for name in ("rows", "sizes"))
     names = np.concatenate([part["names"] for part in parts_read])

@@ -1,1 +1,1 @@
-"""Code that searches by terms and searches by vectors share."""
+"""Code that is shared by searches by terms and searches by vectors."""
