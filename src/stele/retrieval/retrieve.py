@@ -46,7 +46,7 @@ logger = logging.getLogger(__name__)
 JOB = "retrieve"
 WITHOUT_VECTORS = ("limit", "calibration", "keep_index")  # they concern the encoding of passages
 EXAMPLES = 3  # ids in a message
-OTHERS = 100  # with --limit N: this many passages a query besides those judged relevant
+OTHERS = 100  # with --limit N: this many passages per query besides the judged ones
 
 
 class Retrieve(ResumableJob, CalibratedJob):
