@@ -227,7 +227,7 @@ def test_a_killed_run_leaves_nothing_and_the_next_is_whole(tmp_path, step):
         ({"recipe": {"treshold": 0.3}}, "did you mean 'threshold'"),
         ({"recipe": {"threshold": 1.0}}, "threshold"),
         ({"recipe": {"stop_words": {"en": "ENGLISH"}}}, "stop_words.en: unknown list of stop words 'ENGLISH'"),
-        ({"vectors": ["en"]}, "--vectors: want those of en, es, found en"),
+        ({"vectors": ["en"]}, "--vectors: want vectors of en, es, found en"),
         ({"part": ["en"]}, "two languages in order"),
     ],
 )

@@ -1,12 +1,12 @@
-"""Mine a knowledge base for text pairs of one method: ILK, CLK and the other ways of KEPT (sections 3.3 and 4.7).
+"""Mine a knowledge base for text pairs by one method: ILK, CLK and the other methods of KEPT (sections 3.3 and 4.7).
 
 Writes pairs.parquet (query, passage: string; query_language, passage_language: string; query_page, passage_page:
-int32, the pages' numbers in the knowledge base) and its record. The rows stand in an order drawn by the seed, of which
-`max_pairs` takes the first: fewer pairs are a part of more. A part is a language ("en"), or two in order ("en-fr").
+int32, the pages' numbers in the knowledge base) and its record. The seed draws the order of the rows, and `max_pairs`
+keeps the first of them, so a smaller set is a subset of a larger one. A part is one language ("en") or two ("en-fr").
 
-Candidates stand in the order of their hashes, pages in that of the corpus. Every page that is needed is read once: the
-texts are dealt out into buckets of consecutive candidates on disk while the pages pass; then bucket after bucket is
-read, so that memory is bounded.
+Candidates are sorted by their hashes, pages by their position in the corpus. Each needed page is read once: its texts
+go to files on disk, one for each bucket of consecutive candidates; then the buckets are read one by one, so that
+memory is bounded.
 """
 
 from __future__ import annotations
@@ -46,20 +46,20 @@ SCHEMA = pa.schema(
         *((name, pa.int32()) for name in ("query_page", "passage_page")),
     ]
 )
-JOIN = 4  # the join of links has a fourth of the job's memory; candidates and texts have the rest
-OVERDRAW = 2  # candidates whose texts are read for each pair that is wanted, at first: some will be dropped
+JOIN = 4  # the join of links gets a quarter of the job's memory; candidates and texts get the rest
+OVERDRAW = 2  # candidates read for each wanted pair in the first round: some will be dropped
 
 
 class KnowledgePairs(inputs.PartJob):
     output: Annotated[NewRecord, record_of(JOB)]
     memory_mb: Whole
-    """Memory of the job; its join of links has a quarter."""
+    """Memory of the job; the join of links gets a quarter of it."""
     threads: Whole = 1
     """CPU threads of the join of links."""
 
 
 def run(args: KnowledgePairs) -> None:
-    """Writes the pairs of one part; raises SteleError for a recipe, part or input that does not fit."""
+    """Writes the pairs of one part. Raises SteleError if the recipe, the part and the inputs do not fit together."""
     clock = records.start()
     method, recipe = load_method(args.recipe, KnowledgeMethod)
     part = inputs.parse(args, recipe.method, method.LANGUAGES)
@@ -101,10 +101,10 @@ def mine(
     path: Path,
     work: Path,
 ) -> dict[str, Any]:
-    """Writes the pairs to `path`; returns counts of candidates, of pairs, and of those dropped before the last pair.
+    """Writes the pairs to `path`. Counts the candidates, the pairs, and the candidates dropped before the last pair.
 
-    Where too few pairs are left, twice as many candidates are drawn, of which the first are the
-    same: stubs have one passage, so that of nine CLK candidates eight may be none.
+    If too few pairs are left, it draws twice as many candidates, beginning with the same ones: stub articles have a
+    single passage, so that eight of nine CLK candidates may give no pair.
     """
     overdraw = OVERDRAW
     while True:
@@ -122,7 +122,7 @@ def mine(
 
 
 def write(path: Path, codes: Sequence[str], drawn: Candidates, pairs: Iterable[Pair]) -> int:
-    """Writes the pairs, a bucket of them a row group, and their sketch beside them; returns how many there are."""
+    """Writes the pairs (one row group for each BUCKET of them) and, beside them, their sketch; returns their number."""
     names = pa.array(codes, pa.string())
     total, pairs, hashes = 0, iter(pairs), sketch(())
     with pq.ParquetWriter(
@@ -141,14 +141,14 @@ def write(path: Path, codes: Sequence[str], drawn: Candidates, pairs: Iterable[P
     return total
 
 
-BUCKET = 1 << 16  # candidates of a bucket, at least
-BUCKETS = 256  # open files, at most
+BUCKET = 1 << 16  # least number of candidates in a bucket
+BUCKETS = 256  # most buckets, each of them an open file
 BUFFER = 1 << 25  # characters held back before they are written
 _SCHEMA = pa.schema([("row", pa.int64()), ("side", pa.int8()), ("text", pa.string())])
 
 
 class Pair(NamedTuple):
-    """A candidate with its texts."""
+    """A query and a passage, with the number of the candidate that they belong to."""
 
     row: int
     query: str
@@ -156,7 +156,7 @@ class Pair(NamedTuple):
 
 
 class Spool:
-    """Texts by candidate and side, in buckets of consecutive candidates on disk; used as a context manager."""
+    """A store on disk for the candidates' texts, in buckets of consecutive candidates; used as a context manager."""
 
     def __init__(self, folder: Path, rows: int, bucket: int = BUCKET) -> None:
         self.folder, self.rows, self.bucket = folder, rows, max(bucket, -(-rows // BUCKETS))
@@ -197,7 +197,7 @@ class Spool:
         return str(self.folder / f"{number:04d}.arrow")
 
     def pairs(self) -> Iterator[tuple[int, str | None, str | None]]:
-        """(candidate, query, passage) in order; None for a text that was not added."""
+        """Yields (candidate, query, passage) in the order of the candidates; None for a text that was not added."""
         self._flush()
         for writer in self._writers.values():
             writer.close()
@@ -222,7 +222,7 @@ def fetch(
     drawn: Candidates,
     label: str = "",
 ) -> None:
-    """Adds the texts of all candidates' segments of one language to the spool; `sources` are its documents."""
+    """Adds the texts of all candidates' segments in one language to the spool, from the documents in `sources`."""
     pages, places, rows, sides = _wanted(drawn, language)
     numbers, begins, sizes = np.unique(pages, return_index=True, return_counts=True)
     read = (method.query, method.passage)
@@ -237,7 +237,7 @@ def fetch(
 
 
 def _wanted(drawn: Candidates, language: int) -> tuple[np.ndarray, ...]:
-    """(page, place, row, side), [n] each: the segments in one language, ascending by page."""
+    """Segments in one language, ascending by page: the arrays (page, place, row, side), [n] each."""
     parts = []
     for side, segments in enumerate(drawn):
         languages, pages, places = unpack(segments)
@@ -251,9 +251,9 @@ def _wanted(drawn: Candidates, language: int) -> tuple[np.ndarray, ...]:
 def kept(
     texts: Iterable[tuple[int, str | None, str | None]], recipe: KnowledgeRecipe, dropped: Counter[str]
 ) -> Iterator[Pair]:
-    """The pairs that stay, at most `max_pairs`; counts those dropped before it, by reason.
+    """Filters the pairs and yields at most `max_pairs`; counts in `dropped`, by reason, those it dropped on the way.
 
-    Duplicates, and texts that hold one another, are told without regard to case and white space.
+    The tests for duplicates and for a text that contains the other one ignore case and white space.
     """
     seen: set[int] = set()
     for row, query, passage in texts:
@@ -277,9 +277,9 @@ def kept(
 
 
 def _has_text(text: str, least: int) -> bool:
-    """Whether a text has at least `least` letters or digits; mostly its beginning has."""
+    """Whether a text has at least `least` letters or digits. Its beginning is counted first, as it mostly suffices."""
     return sum(map(str.isalnum, text[: 4 * least])) >= least or sum(map(str.isalnum, text)) >= least
 
 
 def _bare(text: str) -> str:
-    return text.lower().replace(" ", "")  # documents have no other white space
+    return text.lower().replace(" ", "")  # documents contain no other white space

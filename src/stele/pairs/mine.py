@@ -1,7 +1,7 @@
-"""Mine the documents of one language for training examples: MSM's documents, CROP and ICT pairs, stretches for MLM.
+"""Mine the documents of one language for training examples: MSM's documents, CROP and ICT pairs, text spans for MLM.
 
-Writes an example store (stele.training.store), tokens of the given tokenizer without special ones, and its record: of
-all examples, or of a sample (`Sample`), with the number that there would be in all.
+Writes an example store (stele.training.store) and its record. The store holds the given tokenizer's tokens without
+special tokens, for all examples or for a sample (`Sample`); the record estimates how many examples there are in all.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ DROPPED = "dropped_"
 
 class Mine(Job):
     recipe: Json
-    """`method` and its keys, e.g. {"method": "msm"}."""
+    """The method and its keys, e.g. {"method": "msm"}."""
     language: str
     """The language of the documents."""
     documents: Some[Path]
@@ -46,14 +46,14 @@ class Mine(Job):
     """record.json of the checkpoint."""
     seed: Seed
     most: Count | None = None
-    """Keep a sample of at most N examples; default: all."""
+    """Keep a sample of at most N examples; default: keep all."""
     output: Annotated[NewRecord, record_of(JOB)]
     limit: Count | None = None
-    """Take this many documents only."""
+    """Read only the first N documents."""
 
 
 def run(args: Mine) -> None:
-    """Writes the examples of one language; raises SteleError for a recipe that does not fit."""
+    """Writes the examples of one language. Raises SteleError if the recipe is not one of a document method."""
     clock = records.start()
     method, recipe = load_method(args.recipe, DocumentMethod)
     # the documents, and the tokenizer
@@ -97,7 +97,7 @@ def run(args: Mine) -> None:
 
 
 def summary(counts: Counter[str]) -> dict[str, object]:
-    """The counts as facts of the record: documents read, `dropped` by reason, everything else under `counts`."""
+    """Sorts the counts for the record: documents read, `dropped` by reason, and all others under `counts`."""
     dropped = {key.removeprefix(DROPPED): n for key, n in sorted(counts.items()) if key.startswith(DROPPED) and n}
     others = {key: n for key, n in sorted(counts.items()) if not key.startswith(DROPPED) and key != "documents" and n}
     return {"documents": counts["documents"], "dropped": dropped, "counts": others}
@@ -113,9 +113,9 @@ def mine(
     counts: Counter[str],
     batch_sentences: int = BATCH_SENTENCES,
 ) -> Iterator[Mined]:
-    """(doc_id, its examples) of some (doc_id, sentences), in their order; `counts` has the cut and the dropped ones.
+    """Yields (doc_id, examples) for each (doc_id, sentences), in order; counts cut and dropped ones in `counts`.
 
-    A document's examples depend on nothing but the document, the recipe, the seed and the language.
+    The examples of a document depend only on the document, the recipe, the seed and the language.
     """
     for doc_id, tokens in tokenised(documents, encode, recipe.text, counts, batch_sentences):
         rng = partial(generator, seed, recipe.method, language, doc_id)
@@ -123,20 +123,20 @@ def mine(
 
 
 WHOLE = float(1 << 63)  # `derive` gives 63 bits
-FULL = 2  # times as many examples as are kept lie on the disk before some of them go
+FULL = 2  # the store is pruned when it has more than this many times `most` examples
 
 Document = tuple[str, list[str]]
 Mined = tuple[str, list[list[np.ndarray]]]
 
 
 class Sample:
-    """A uniform sample of a part's examples: whole documents, by their hash; `most` examples at most, None: all.
+    """Uniform sample of a part's examples, drawn by whole documents: at most `most` examples (None: all of them).
 
-    A document's hash is a number below one, drawn from the seed and its name. The sample is the examples of all
-    documents below a bound, which falls as examples come, so that at most `most` stay (more where the lowest document
-    alone has more): neither shards nor their order matter, and documents above the bound are not tokenised. The
-    examples keep the order in which they were read. How many there would be in all is then estimated: the number kept,
-    divided by the bound (right within one in a thousand from a million documents on).
+    A document's hash is a number below one, drawn from the seed and the document's name. The sample has the examples
+    of all documents whose hash is below a bound. The bound falls while examples arrive, so that at most `most` stay
+    (more if the document of lowest hash alone has more): neither shards nor their order matter, and documents above the
+    bound are not tokenised. Examples keep the order in which they were read. The number of examples in all is
+    estimated as the number kept, divided by the bound (within 0.1 % of the truth from a million documents on).
     """
 
     def __init__(self, most: int | None, *key: int | str) -> None:
@@ -146,7 +146,7 @@ class Sample:
         return derive(*self.key, "sample", doc_id) / WHOLE
 
     def wanted(self, documents: Iterable[Document], counts: Counter[str]) -> Iterator[Document]:
-        """The documents below the bound as it is when they are read."""
+        """Yields the documents whose hash is below the bound at the time when they are read; counts all documents."""
         for document in documents:
             counts["documents"] += 1
             if self.bound == 1.0 or self.hash(document[0]) < self.bound:
@@ -155,9 +155,9 @@ class Sample:
                 counts["documents_not_sampled"] += 1
 
     def write(self, folder: Path, mined: Iterable[Mined]) -> dict[str, int]:
-        """Writes the store of the sample; returns how many examples, segments and tokens it has, and would have whole.
+        """Writes the sample's store. Returns its numbers of examples, segments and tokens, and `examples_in_all`.
 
-        `mined` are documents with their examples, each document once.
+        `mined` yields each document once, with its examples.
         """
         mined = iter(mined)
         hashes, sizes = np.zeros(0), np.zeros(0, np.int64)  # of the documents whose examples are in the store so far
@@ -183,7 +183,7 @@ class Sample:
         return {**stored, "examples_in_all": round(stored["examples"] / self.bound)}
 
     def _until_full(self, mined: Iterator[Mined], added: list, have: int) -> Iterator[list[np.ndarray]]:
-        """The examples of documents below the bound, one document at least where there is one."""
+        """Yields examples of documents below the bound until there are more than FULL * `most`, `have` included."""
         for doc_id, examples in mined:
             if examples and (self.most is None or (hash := self.hash(doc_id)) < self.bound):
                 if self.most is not None:
@@ -194,10 +194,10 @@ class Sample:
                     return
 
     def _lower(self, hashes: np.ndarray, sizes: np.ndarray, more: bool) -> np.ndarray:
-        """Lowers the bound, bool [documents]: those of lowest hash with `most` examples at most.
+        """Lowers the bound. Returns which documents stay, bool [documents]: the lowest hashes, up to `most` examples.
 
-        With `more` documents to come, just enough of them stay for `most` examples: none of the others can be among
-        the lowest in the end.
+        If `more` documents are to come, just enough documents stay for `most` examples: none of the others can be in
+        the final sample.
         """
         order = np.argsort(hashes)
         ends = np.cumsum(sizes[order])

@@ -1,9 +1,9 @@
 """Count the pairs mined from knowledge bases: a table (CSV, Markdown) and a heat map of languages (SVG).
 
-The table has a line for each language (pages, those with an entity, links) and for each recipe and part (candidates,
-pairs, what was dropped and why, how many pairs another recipe has, too; section pairs, whose texts are drawn in
-training, have none in common). The map shows how many CLK pairs each two languages have, on its diagonal how many ILK
-pairs each language has.
+The table has a row for each language (pages, pages with an entity, links) and for each recipe and part (candidates,
+pairs, dropped candidates by reason, pairs shared with each other recipe; section pairs are not compared, because their
+texts are drawn in training). The heat map shows the number of CLK pairs of each two languages and, on its diagonal, the
+number of ILK pairs of each language.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ FIRST = ("recipe", "method", "part")
 OF_TEXTS = "pairs knowledge_pairs"  # the job whose pairs can be compared with others'
 JOBS = (OF_TEXTS, "pairs section_pairs")
 
-TITLE = "Pairs mined from the knowledge bases"  # by which the page and the map are known as made here
+TITLE = "Pairs mined from the knowledge bases"  # marks the page and the map as outputs of this command
 BEGINNING = 4096  # bytes of a file that hold its title
 
 Row = dict[str, Any]
@@ -44,19 +44,19 @@ Row = dict[str, Any]
 
 class PairStatistics(Job):
     pairs: Some[str]
-    """RECIPE=RECORD of each, of `pairs knowledge_pairs` or `pairs section_pairs`."""
+    """RECIPE=RECORD for each record of `pairs knowledge_pairs` or `pairs section_pairs`."""
     output: Path
-    """file.csv; .md and .svg stand beside it, where no others are."""
+    """The table, FILE.csv; FILE.md and FILE.svg are written beside it."""
 
 
 def run(args: PairStatistics) -> None:
-    """Writes the three files; raises SteleError for records of other jobs, parts given twice and files of others."""
+    """Writes the three files. Raises SteleError for another job's record, a repeated part or another's .md or .svg."""
     if args.output.suffix != ".csv":
         raise SteleError(f"--output {args.output}: want a name that ends in .csv")
     page, heat_map = args.output.with_suffix(".md"), args.output.with_suffix(".svg")
     for path in (page, heat_map):
         if path.exists() and not is_made_here(path):
-            raise SteleError(f"{path}: exists, and is not an output of this command; give --output another name")
+            raise SteleError(f"{path}: exists, and is not an output of this command; choose another name for --output")
     # the records by recipe and part
     made: dict[tuple[str, str], dict[str, Any]] = {}
     paths: dict[tuple[str, str], Path] = {}
@@ -68,7 +68,7 @@ def run(args: PairStatistics) -> None:
         if record.get("job") not in JOBS:
             raise SteleError(f"{path}: found a record of {record.get('job')!r}, want one of {' or '.join(JOBS)}")
         if (recipe, record["part"]) in made:
-            raise SteleError(f"--pairs: {recipe} of {record['part']} is given twice")
+            raise SteleError(f"--pairs: {recipe} of {record['part']} is given twice; give it once")
         made[recipe, record["part"]], paths[recipe, record["part"]] = record, Path(path)
     # the table
     sketches = {key: read_sketch(path) for key, path in paths.items() if made[key]["job"] == OF_TEXTS}
@@ -87,7 +87,7 @@ def run(args: PairStatistics) -> None:
 
 
 def is_made_here(path: Path) -> bool:
-    """Whether a file has the title that this command gives its page (in the first line) or its map (a tag)."""
+    """Whether a file has the title that this command writes: in a page's first line, or in a heat map's title tag."""
     if not path.is_file():
         return False
     with reading(path), path.open("rb") as handle:
@@ -96,7 +96,7 @@ def is_made_here(path: Path) -> bool:
 
 
 def language_rows(made: Mapping[tuple[str, str], Mapping[str, Any]]) -> list[Row]:
-    """A row a language, in order of their codes."""
+    """Builds the table's rows of languages, in the order of their codes."""
     known: dict[str, dict[str, int]] = {}
     for record in made.values():
         known |= record["knowledge"]
@@ -111,10 +111,10 @@ def language_rows(made: Mapping[tuple[str, str], Mapping[str, Any]]) -> list[Row
 def part_rows(
     made: Mapping[tuple[str, str], Mapping[str, Any]], sketches: Mapping[tuple[str, str], np.ndarray]
 ) -> list[Row]:
-    """A row a recipe and part, in their order.
+    """Builds the table's rows of recipes and parts, sorted by recipe and then by part.
 
-    Dropped candidates stand in columns `dropped_` and the reason; how many of the pairs another recipe of the same part
-    has, too, in columns `shared_with_` and the recipe.
+    A column `dropped_REASON` counts dropped candidates. A column `shared_with_RECIPE` counts the pairs that this other
+    recipe has in the same part, too.
     """
     recipes = sorted({recipe for recipe, _ in made})
     reasons = sorted({reason for record in made.values() for reason in record["dropped"]})
@@ -133,12 +133,12 @@ def part_rows(
 
 
 def columns(rows: Sequence[Row]) -> list[str]:
-    """The names of all columns, in the order in which they first come."""
+    """The names of all columns, in the order of their first occurrence."""
     return list(dict.fromkeys(name for row in rows for name in row))
 
 
 def markdown(languages: Sequence[Row], parts: Sequence[Row], labels: Sequence[str]) -> str:
-    """The table as a page: the languages, then each recipe with its sum."""
+    """Renders the table as a Markdown page: first the languages, then each recipe, each with a row of sums."""
     text = [f"# {TITLE}\n"]
     if labels:
         text.append(f"{', '.join(labels)}\n")
@@ -153,7 +153,7 @@ def markdown(languages: Sequence[Row], parts: Sequence[Row], labels: Sequence[st
 
 
 def _table(rows: Sequence[Row], first: str) -> str:
-    """Rows as a pipe table with a sum below; names in code, numbers right-aligned, with commas."""
+    """Renders rows as a pipe table with a row of sums; names in code, numbers right-aligned, with commas."""
     names = [name for name in columns(rows) if name not in FIRST]
     total = {name: sum(row.get(name, 0) for row in rows) for name in names}
     lines = [
@@ -174,7 +174,7 @@ DARK = 0.55  # of the scale: darker squares have white numbers
 
 
 def draw(languages: Sequence[str], counts: Mapping[tuple[str, str], int], labels: Sequence[str] = ()) -> Figure:
-    """The map: `counts` are pairs by (method, part), of which it shows clk ("en-fr") and ilk ("en")."""
+    """Draws the heat map of the pairs of clk ("en-fr") and ilk ("en"); `counts` maps (method, part) to pairs."""
     from matplotlib import colormaps
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import LogNorm
@@ -226,7 +226,7 @@ def draw(languages: Sequence[str], counts: Mapping[tuple[str, str], int], labels
 
 
 def _squares(languages: Sequence[str], counts: Mapping[tuple[str, str], int]) -> dict[tuple[int, int], int | None]:
-    """Pairs by (column, row), column <= row; None for a part that was not mined."""
+    """Number of pairs for each (column, row) with column <= row; None for a part that was not mined."""
     squares = {}
     for row, code in enumerate(languages):
         for column, other in enumerate(languages[: row + 1]):
@@ -236,7 +236,7 @@ def _squares(languages: Sequence[str], counts: Mapping[tuple[str, str], int]) ->
 
 
 def short(count: int) -> str:
-    """A count in at most four signs.
+    """Abbreviates a count to at most four characters.
 
     >>> [short(n) for n in (0, 999, 1234, 99_950, 5_000_000)]
     ['0', '999', '1.2k', '100k', '5M']

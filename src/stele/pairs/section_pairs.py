@@ -1,8 +1,8 @@
 """Mine the pages of one entity in two languages for section pairs (Yu et al., section 4.1; `methods/section.py`).
 
-Writes the sections and the pairs (`artifacts/knowledge_base.py`) and their record. The pairs stand in an order drawn by
-the seed, of which `max_pairs` takes the first. A part is two languages in order ("en-fr"). Headings are read first,
-then the words' vectors, of which only the headings' terms are kept, and last the texts of the pages that have a pair.
+Writes the sections and the pairs (`artifacts/knowledge_base.py`) and their record. The seed draws the order of the
+pairs, and `max_pairs` keeps the first of them. A part is two languages in order ("en-fr"). The command reads first the
+headings, then the word vectors (it keeps only those of the headings' terms), and last the texts of pages with a pair.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from stele.training.sampling import derive
 log = logging.getLogger(__name__)
 
 JOB = "pairs section_pairs"
-LISTS = "STOPWORDS_"  # what bm25s calls its lists of stop words
+LISTS = "STOPWORDS_"  # prefix of the names of bm25s's stop word lists
 
 
 class Side(NamedTuple):
-    """One language of a part."""
+    """The inputs of one language of a part."""
 
     code: str
     base: Knowledge
@@ -50,17 +50,17 @@ class Side(NamedTuple):
 class SectionPairs(inputs.PartJob):
     output: Annotated[NewRecord, record_of(JOB)]
     vectors: Some[str]
-    """LANGUAGE=RECORD of each: aligned vectors of words."""
+    """LANGUAGE=RECORD for each language's aligned word vectors."""
 
 
 def run(args: SectionPairs) -> None:
-    """Writes the pairs of one part; raises SteleError for a recipe, part or input that does not fit."""
+    """Writes the pairs of one part. Raises SteleError if the recipe, the part and the inputs do not fit together."""
     clock = records.start()
     method, recipe = load_method(args.recipe, SectionMethod)
     part = inputs.parse(args, recipe.method, method.LANGUAGES)
     vectors = inputs.single(args.vectors, "--vectors")
     if sorted(vectors) != part.languages:
-        raise SteleError(f"--vectors: want those of {', '.join(part.languages)}, found {', '.join(sorted(vectors))}")
+        raise SteleError(f"--vectors: want vectors of {', '.join(part.languages)}, found {', '.join(sorted(vectors))}")
     with atomic_directory(args.output.parent, JOB) as folder:
         # the headings of both languages and their vectors
         sides = []
@@ -103,9 +103,9 @@ def run(args: SectionPairs) -> None:
 
 
 def read_sides(sides: Sequence[Side]) -> tuple[dict[str, dict[str, int]], list[Sections]]:
-    """(counts of each language's sections, the sections with their headings' vectors).
+    """Reads the sections of both languages. Returns (their counts by language, the sections with heading vectors).
 
-    Only pages are read whose entity has one in the other language, too.
+    It reads only the pages whose entity has a page in the other language, too.
     """
     shared = np.intersect1d(*(side.base.by_entity[0] for side in sides))
     counts, sections = {}, []
@@ -131,7 +131,7 @@ def _spans(side: Side, pages: np.ndarray) -> Iterator[tuple[int, list]]:
 
 
 def _vectors(side: Side, headings: Headings) -> tuple[HeadingVectors, dict[str, int]]:
-    """(the vectors of headings, counts of their words)."""
+    """Reads the vectors of the headings' terms. Returns (the heading vectors, counts of headings and terms)."""
     terms_of = [terms(text, side.stop_words) for text in headings.texts]
     wanted = {term for of_heading in terms_of for term in of_heading}
     words = read_word_vectors(side.vectors, wanted)
@@ -145,7 +145,7 @@ def _vectors(side: Side, headings: Headings) -> tuple[HeadingVectors, dict[str, 
 
 
 def stop_words(language: str, recipe: SectionRecipe) -> frozenset[str]:
-    """The stop words of a language: the list of bm25s whose suffix the recipe names. SteleError for an unknown one."""
+    """Stop words of a language, from the bm25s list that the recipe names. Raises SteleError for an unknown list."""
     from bm25s import stopwords
 
     if (name := recipe.stop_words.get(language)) is None:
@@ -157,7 +157,7 @@ def stop_words(language: str, recipe: SectionRecipe) -> frozenset[str]:
 
 
 def drawn(matches: Iterable[Matches], key: int) -> Matches:
-    """All matches in an order drawn by the key; batches and their order play no part."""
+    """Shuffles all matches by `key`. The order does not depend on the batches or on their order."""
     columns = [np.concatenate(column) for column in zip(*matches, strict=True)] or [np.zeros(0)] * 3
     first, second, similarity = (c.astype(t) for c, t in zip(columns, (np.uint64, np.uint64, np.float64), strict=True))
     order = np.lexsort((second, first, hashed(Candidates(first, second), key)))
@@ -165,7 +165,7 @@ def drawn(matches: Iterable[Matches], key: int) -> Matches:
 
 
 def write(folder: Path, sides: Sequence[Side], matches: Matches) -> None:
-    """Writes the sections of all pages that have a pair, and the pairs as their rows."""
+    """Writes the sections of all pages that have a pair, and the pairs as row numbers of their sections."""
     rows = []
     first_row = 0
     page_rows: list[int] = []  # of each page, the row of its first section

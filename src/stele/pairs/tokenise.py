@@ -1,7 +1,7 @@
-"""Tokenise a knowledge base's text pairs into training examples: query and passage in one tokenizer's tokens.
+"""Tokenise a knowledge base's text pairs into training examples: query and passage as tokens of one tokenizer.
 
-Writes an example store (stele.training.store) of two segments an example, tokens without special ones, in the order of
-the pairs, and its record. Both sides are cut at the recipe's lengths.
+Writes an example store (stele.training.store) and its record. An example has two segments, the query and the passage,
+without special tokens, each cut at the recipe's length. Examples are in the order of the pairs.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ BATCH = 1 << 12  # pairs tokenised at once
 
 
 class TokenisationJob(Job):
-    """A job that tokenises mined texts."""
+    """Options of the jobs that tokenise mined pairs."""
 
     recipe: Json
-    """Recipe of the pairs."""
+    """The method of the pairs and its keys."""
     pairs: Record
-    """record.json of the pairs of texts."""
+    """record.json of the mined pairs."""
     tokenizer: Record
     """record.json of the checkpoint."""
 
@@ -78,7 +78,7 @@ def run(args: Tokenise) -> None:
 
 
 def read_pairs(path: Path) -> Iterator[tuple[list[str], list[str]]]:
-    """(queries, passages), BATCH of each, in order."""
+    """Yields (queries, passages) in order, BATCH pairs at a time. Raises SteleError if the file is not readable."""
     with reading(path, "file of pairs", "mine the pairs again"), pq.ParquetFile(path) as file:
         for batch in file.iter_batches(BATCH, columns=["query", "passage"]):
             yield batch.column("query").to_pylist(), batch.column("passage").to_pylist()
@@ -87,7 +87,7 @@ def read_pairs(path: Path) -> Iterator[tuple[list[str], list[str]]]:
 def examples(
     batches: Iterable[tuple[list[str], list[str]]], encode: Encode, recipe: KnowledgeRecipe, counts: Counter[str]
 ) -> Iterator[list[np.ndarray]]:
-    """[query, passage], uint32 arrays, of each pair; counts those cut, and drops pairs with a side without tokens."""
+    """Yields [query, passage], uint32 [tokens] each; counts cut texts, and drops pairs with a text without tokens."""
     limits = recipe.query_tokens - SPECIAL, recipe.passage_tokens - SPECIAL
     for batch in batches:
         sides = [_split(encode(texts)) for texts in batch]
@@ -101,15 +101,15 @@ def examples(
 
 
 def _split(encoded: tuple[np.ndarray, np.ndarray]) -> list[np.ndarray]:
-    """uint32 [tokens] of each text, from the flat ids of all texts and their lengths."""
+    """Splits the flat ids of all texts by their lengths into one array uint32 [tokens] for each text."""
     ids, lengths = encoded
     ends = np.cumsum(lengths).tolist()
     return [ids[end - length : end] for end, length in zip(ends, lengths.tolist(), strict=True)]
 
 
-# --- of `tokenise_sections`, too ---
+# --- shared with `tokenise_sections` ---
 class Tokenisation(NamedTuple):
-    """The pairs' recipe and record, the tokenizer, and the digest of its tokens of a probe."""
+    """The pairs' recipe and record, the tokenizer, and the digest of the tokens that it gives for a probe text."""
 
     recipe: Any
     made: records.Record
@@ -118,7 +118,7 @@ class Tokenisation(NamedTuple):
 
 
 def open_tokenisation(args: TokenisationJob, kind: type) -> Tokenisation:
-    """Opens what the arguments name. Raises SteleError for pairs of another method, or of another `kind` of methods."""
+    """Reads a tokenisation job's inputs. Raises SteleError if the pairs' method is another or not of this `kind`."""
     _, recipe = load_method(args.recipe, kind)
     made = records.read_record(args.pairs)
     if made.get("method") != recipe.method:

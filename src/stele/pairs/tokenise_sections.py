@@ -1,6 +1,6 @@
 """Tokenise section pairs into a store of sections and their pairs (`training/section_store.py`), for one tokenizer.
 
-Sentences are whole, without special tokens; those without tokens are left out.
+Sentences are not cut and have no special tokens; a sentence without tokens is left out.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def run(args: TokeniseSections) -> None:
 
 
 def token_sections(sections: Iterable[TextSection], encode: Encode, counts: Counter[str]) -> Iterator[TokenSection]:
-    """The sections with the tokens of their sentences, in order; counts sentences without tokens."""
+    """Yields each section with its sentences' tokens, in order; counts sentences without tokens in `counts`."""
     waiting: deque[TextSection] = deque()
 
     def texts() -> Iterator[tuple[str, list[str]]]:

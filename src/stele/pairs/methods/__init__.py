@@ -1,6 +1,6 @@
-"""Methods of mining: a file here is one, named as the method is, and has the functions of one of three kinds.
+"""Mining methods: each file here is one method, has its name, and defines the functions of one of three kinds.
 
-Nothing lists the methods, and each is known to reruns by its own file: a change of one mines no other again.
+The methods are not listed anywhere, and reruns track each by its own file: changing one method reruns no other.
 """
 
 from __future__ import annotations
@@ -22,31 +22,31 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class DocumentMethod(Protocol):
-    """A method that makes examples of the tokens of one document after another (`pairs mine`)."""
+    """A mining method that makes training examples from the tokens of one document at a time (`pairs mine`)."""
 
     def examples(
         self, tokens: Tokens, recipe: Any, rng: Callable[[], np.random.Generator], counts: Counter[str]
     ) -> Iterator[list[np.ndarray]]:
-        """The examples of a document, each a list of segments, uint32 [tokens]; counts what is cut and dropped.
+        """Yields a document's examples, lists of segments, uint32 [tokens]; counts cuts and drops in `counts`.
 
-        `rng()` gives the random numbers of this document.
+        `rng()` makes the document's random generator.
         """
 
 
 @runtime_checkable
 class KnowledgeMethod(Protocol):
-    """A method that makes pairs of texts of knowledge bases (`pairs knowledge_pairs`)."""
+    """A mining method that pairs texts by the knowledge bases of their languages (`pairs knowledge_pairs`)."""
 
-    LANGUAGES: int  # of a part: 1 or 2
+    LANGUAGES: int  # number of languages in a part: 1 or 2
 
     def candidates(self, bases: Sequence[Any], recipe: Any, key: int) -> Iterator[Any]:
-        """All possible pairs by numbers, batches of `Candidates`; `bases` are the languages' `Knowledge`."""
+        """Yields all possible pairs in batches of `Candidates`; `bases` has the `Knowledge` of each language."""
 
     def query(self, page: Page, place: int, recipe: Any) -> str | None:
-        """The text of a query, None where the page has none at the place that `candidates` gave."""
+        """Text of the query at a place that `candidates` gave; None if the page has no text there."""
 
     def passage(self, page: Page, place: int, recipe: Any) -> str | None:
-        """The text of a passage."""
+        """Text of the passage at a place that `candidates` gave; None if the page has no text there."""
 
 
 @runtime_checkable
@@ -56,7 +56,7 @@ class SectionMethod(Protocol):
     LANGUAGES: int
 
     def matches(self, bases: Sequence[Any], sides: Sequence[Any], recipe: Any, dropped: Counter[str]) -> Any:
-        """The matched sections of all entities, a batch at a time; counts those that are dropped."""
+        """Yields the matched sections of all entities in batches; counts dropped matches in `dropped`."""
 
 
 COMMANDS = {DocumentMethod: "mine", KnowledgeMethod: "knowledge_pairs", SectionMethod: "section_pairs"}
@@ -64,9 +64,9 @@ M = TypeVar("M", DocumentMethod, KnowledgeMethod, SectionMethod)
 
 
 def load_method(text: str, kind: type[M]) -> tuple[M, MiningRecipe]:
-    """(method, its recipe) from the JSON text of --recipe.
+    """Parses the JSON text of --recipe. Returns (the method's module, the recipe).
 
-    Raises SteleError for a recipe that is wrong, and for a method of another `kind`.
+    Raises SteleError if the recipe is not valid, or if its method is not of this `kind`.
     """
     recipe = parse_recipe(parse_object(text, "--recipe"))
     method = load_named(__name__, recipe.method, "mining method")

@@ -2,8 +2,8 @@
 
 "We consider the sentence containing the anchor text as a query and leverage the corresponding entity description from a
 different language Wikipedia page as the positive document. The entity description is selected from the top passages":
-a sentence, and one of the first `passages` of the page that the other language has for the entity of the linked page.
-A part is a pair of languages, each of which gives queries.
+the query is the sentence; the positive is one of the first `passages` of the other language's page on the linked
+page's entity. A part is a pair of languages, and both languages give queries.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from stele.pairs.methods import uhs_ilk
 from stele.pairs.mining.knowledge import Candidates, Knowledge, pack
 from stele.recipes.mining import ClhedRecipe
 
-LANGUAGES = 2  # of a part
+LANGUAGES = 2  # in a part
 
 
 def candidates(bases: Sequence[Knowledge], recipe: ClhedRecipe, key: int) -> Iterator[Candidates]:
-    """All links of either language whose page has an entity with a page in the other."""
+    """Yields the links of both languages whose target's entity has a page in the other language, too."""
     for language, other in ((0, 1), (1, 0)):
         for page, sentence, target in bases[language].links():
             index, there = bases[other].pages_of(bases[language].entities[target])

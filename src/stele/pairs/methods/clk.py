@@ -1,10 +1,10 @@
 """CLK, knowledge across languages: passages of one entity's pages in two languages (KEPT, section 3.3, equation 3).
 
-"We select the top three passages of the respective Wikipedia pages as the segments s_i and s_j." Any two segments of
-the same entity and of different languages are a pair by equation 3: nine for two pages of three passages, which is
-`pairing: all` and the default. `aligned` joins the first passage with the first, the second with the second ...; `one`
-a single passage of each page, drawn by the seed: as many pairs as pairs of pages. A coin of the seed decides for
-each pair which language gives the query.
+"We select the top three passages of the respective Wikipedia pages as the segments s_i and s_j." By equation 3, any two
+segments of one entity in different languages are a pair: nine pairs for two pages of three passages. This is the
+default, `pairing: all`. `aligned` joins the first passage with the first, the second with the second and so on; `one`
+joins a single passage of each page, drawn by the seed, so that two pages give one pair. For each pair, a coin flip
+derived from the seed decides which language gives the query.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from stele.pairs.mining.segments import Page
 from stele.recipes.mining import ClkRecipe
 from stele.training.sampling import derive
 
-LANGUAGES = 2  # of a part
+LANGUAGES = 2  # in a part
 
 
 def candidates(bases: Sequence[Knowledge], recipe: ClkRecipe, key: int) -> Iterator[Candidates]:
-    """The pages of one entity in both languages, once for each two passages that are joined.
+    """Yields two pages of one entity, once for each pair of passage ranks that are joined.
 
-    A page has no more passages than sentences; which of the candidates' passages there are, its text says.
+    A page has at most as many passages as sentences; `passage` drops the candidates whose page turns out to have fewer.
     """
     first, second = bases
     entities, pages = first.by_entity
@@ -41,7 +41,7 @@ def candidates(bases: Sequence[Knowledge], recipe: ClkRecipe, key: int) -> Itera
 
 
 def _ranks(recipe: ClkRecipe) -> list[tuple[int, int]]:
-    """Which passages are joined, by their ranks among a page's segments."""
+    """The pairs of ranks, among each page's passages, that the recipe's `pairing` joins."""
     if recipe.pairing == "one":
         return [(0, 0)]
     ranks = range(recipe.passages)
@@ -49,12 +49,12 @@ def _ranks(recipe: ClkRecipe) -> list[tuple[int, int]]:
 
 
 def rank(page: Page, place: int, recipe: ClkRecipe) -> int:
-    """Which of a page's segments a place is: its number, or with `one` a drawn one of those there are."""
+    """Rank of a page's passage: the place itself or, with `pairing: one`, one drawn among the existing passages."""
     return place % min(recipe.passages, page.size) if recipe.pairing == "one" else place
 
 
 def passage(page: Page, place: int, recipe: ClkRecipe) -> str | None:
-    """One of the first passages; None where the page has fewer."""
+    """Text of one of the first passages; None if the page has fewer."""
     return page.passage(rank(page, place, recipe))
 
 

@@ -1,9 +1,9 @@
-"""CROP: a unit of a document and another one near it (Wu et al. 2022; MSM section 5.3).
+"""CROP: a unit of a document, paired with another unit near it (Wu et al. 2022; MSM section 5.3).
 
-The released code of MSM (models/msm/model.py, window_crop, --enable-sent2sent) draws, for each unit of a document of
-MSM's, one other unit at most 5 before or after it, all with equal chance, never past the document's ends. It draws anew
-in every pass; here each unit is the anchor once. Units and pieces are MSM's own (`segments.py`), by the same keys
-and defaults, so that the two rows of a table differ in the objective only. An example is (anchor, neighbour).
+For each unit of a document, MSM's released code (models/msm/model.py, window_crop, --enable-sent2sent) draws another
+unit at most 5 units before or after it, uniformly and within the document. It draws anew in every pass; here each unit
+is the anchor once. Units and pieces are those of MSM (`segments.py`), with the same keys and defaults, so that the two
+table rows differ in the objective only. An example is (anchor, neighbour).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from stele.recipes.mining import CropRecipe
 def examples(
     tokens: Tokens, recipe: CropRecipe, rng: Callable[[], np.random.Generator], counts: Counter[str]
 ) -> Iterator[list[np.ndarray]]:
-    """(anchor, neighbour) for each unit of each piece of one document, in the anchors' order."""
+    """Yields [anchor, neighbour] for each unit of each piece of one document, in the order of the anchors."""
     draw = None
     for piece in pieces(tokens, recipe, counts):
         draw = draw or rng()
@@ -29,7 +29,7 @@ def examples(
 
 
 def neighbours(size: int, window: int, draw: np.random.Generator) -> np.ndarray:
-    """int64 [size]: for each of `size` >= 2 places another one at most `window` away, all with equal chance."""
+    """Draws for each of `size` >= 2 places another one at most `window` away, uniformly; returns int64 [size]."""
     place = np.arange(size)
     low, high = np.maximum(place - window, 0), np.minimum(place + window, size - 1)
     chosen = draw.integers(low, high)  # one place fewer than there are: the anchor's own is stepped over

@@ -1,7 +1,7 @@
 """DS-CLK, diverse sampling across languages (KEPT, section 4.7, strategy 3; as C3, Yang et al. 2022).
 
-"We sample these segments from the entire Wikipedia pages": as CLK, but a page's segments are `passages` of all its
-passages, drawn by the seed for each pair of languages, none twice. With the same keys it has as many pairs as CLK.
+"We sample these segments from the entire Wikipedia pages": like CLK, but the segments of a page are `passages` of all
+its passages, drawn by the seed for each pair of languages, none twice. With the same keys it has as many pairs as CLK.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ candidates = clk.candidates
 
 
 def passage(page: Page, place: int, recipe: DsClkRecipe) -> str | None:
-    """One of the drawn passages; None where the page has fewer."""
+    """Text of one of the drawn passages; None if the page has fewer."""
     rank = clk.rank(page, place, recipe)
     return page.passage(page.shuffled[rank]) if rank < page.size else None
 

@@ -1,13 +1,13 @@
 """ICT, the inverse cloze task: a sentence and the block it was taken from (Lee et al. 2019, section 4).
 
-As google-research/language does it (orqa: wiki_preprocessor.generate_sentences, ict_dataset.get_retrieval_examples):
-whole consecutive sentences are packed into blocks of at most 288 tokens, one random sentence of a block is the query,
-cut to 64 tokens, and in nine of ten cases (mask_rate) it is taken out of its block. An example is (query, block).
+It follows google-research/language (orqa: wiki_preprocessor.generate_sentences, ict_dataset.get_retrieval_examples):
+whole consecutive sentences are packed into blocks of at most 288 tokens; one random sentence of a block is the query,
+cut to 64 tokens, and is removed from its block in nine of ten cases (mask_rate). An example is (query, block).
 
-What differs: no title stands before the block (web text has none, so its place is the text's); that code draws a new
-sentence in every pass, here `queries_per_block` different ones are drawn once; that code keeps a block of a single
-sentence when it happens not to be taken out, here such blocks are always dropped and counted, since query and block
-would be the same text.
+There are three differences. No title precedes the block, because web text has none; its tokens go to the text. The
+original code draws a new sentence in every pass; here `queries_per_block` different sentences are drawn once. The
+original code keeps a block of a single sentence when that sentence happens not to be removed; here such blocks are
+always dropped and counted, because query and block would be the same text.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from stele.recipes.mining import SPECIAL, IctRecipe
 def examples(
     tokens: Tokens, recipe: IctRecipe, rng: Callable[[], np.random.Generator], counts: Counter[str]
 ) -> Iterator[list[np.ndarray]]:
-    """(query, block) pairs of one document, blocks in order; counts blocks of one sentence."""
+    """Yields one document's [query, block], in the order of the blocks; counts dropped blocks and cut queries."""
     draw = None
     sentences = tokens.sentences()
     for begin, end in pairwise(pack(tokens.lengths.tolist(), recipe.block_tokens - SPECIAL)):

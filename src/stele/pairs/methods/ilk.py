@@ -1,10 +1,10 @@
 """ILK, knowledge within a language: symmetrically linked segments (KEPT, section 3.3, equation 2).
 
-A sentence of page i that links to page j, and the passage of page j that holds a sentence which links to page i: one
-side is a sentence, the other a passage ("we limit one segment to the sentence level while the other to the passage
-level"). The paper does not say of which page the sentence is taken; a coin of the seed does, once for each pair of
-sentences that link to each other's pages, so that both pages give queries. Where two sentences of a passage link back,
-the same pair comes twice and is kept once.
+The query is a sentence of page i that links to page j; the positive is the passage of page j with a sentence that links
+to page i ("we limit one segment to the sentence level while the other to the passage level"). The paper does not say
+which page gives the sentence. For each pair of sentences that link to each other's pages, a coin flip derived from the
+seed decides it, so that both pages give queries. If two sentences of a passage link back, the pair occurs twice and is
+kept once.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from stele.pairs.mining.knowledge import Candidates, Knowledge, pack, swapped
 from stele.pairs.mining.segments import Page
 from stele.recipes.mining import IlkRecipe
 
-LANGUAGES = 1  # of a part
+LANGUAGES = 1  # in a part
 
 
 def candidates(bases: Sequence[Knowledge], recipe: IlkRecipe, key: int) -> Iterator[Candidates]:
-    """The sentences that link to each other's pages; places are their numbers on both sides."""
+    """Yields the pairs of sentences that link to each other's pages; a place is a sentence's number."""
     for page, sentence, other_page, other_sentence in bases[0].symmetric():
         yield swapped(Candidates(pack(0, page, sentence), pack(0, other_page, other_sentence)), key)
 

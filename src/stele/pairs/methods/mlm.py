@@ -1,8 +1,8 @@
-"""MLM: contiguous stretches of a document's text, for masked language modelling.
+"""MLM: contiguous spans of a document's tokens, for masked language modelling.
 
-A stretch has `length` tokens, special ones included (256: run_msm.sh), and ends anywhere, also within a sentence; only
-the last of a document is shorter. The released code packs whole sentences instead and goes on across documents; here no
-stretch crosses a document's end, so that every token has its own context. An example is one stretch.
+A span has `length` tokens with the special ones (256: run_msm.sh) and may end within a sentence; only the last span of
+a document is shorter. The released code packs whole sentences instead and continues across documents; here no span
+crosses the end of a document, so that each token has the context of its own document. An example is one span.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from stele.recipes.mining import SPECIAL, MlmRecipe
 def examples(
     tokens: Tokens, recipe: MlmRecipe, rng: Callable[[], np.random.Generator], counts: Counter[str]
 ) -> Iterator[list[np.ndarray]]:
-    """The stretches of one document, in order: nothing is drawn. Counts tails that are too short."""
+    """Yields the spans of one document in order, drawing nothing; counts tails and documents that are too short."""
     size = recipe.length - SPECIAL
     for begin in range(0, len(tokens.ids), size):
         stretch = tokens.ids[begin : begin + size]

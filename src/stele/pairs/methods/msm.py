@@ -1,7 +1,7 @@
 """MSM's documents: pieces of up to 32 sentences, each to be predicted from the others (Zhang et al., section 4.2).
 
-An example is a piece; its segments are the piece's units in order. `segments.py` has the two readings of a unit:
-the paper's sentences (default) and the released code's packed blocks.
+An example is a piece; its segments are the units of the piece, in order. `segments.py` defines a unit in two ways:
+as one of the paper's sentences (default) or as one of the released code's packed blocks.
 """
 
 from __future__ import annotations
@@ -18,5 +18,5 @@ from stele.recipes.mining import MsmRecipe
 def examples(
     tokens: Tokens, recipe: MsmRecipe, rng: Callable[[], np.random.Generator], counts: Counter[str]
 ) -> Iterator[list[np.ndarray]]:
-    """The pieces of one document: nothing is drawn."""
+    """Yields the pieces of one document in order; draws nothing."""
     yield from pieces(tokens, recipe, counts)

@@ -1,12 +1,12 @@
 """Section pairs: sections of one entity's pages in two languages whose headings mean the same (Yu et al., section 4.1).
 
-A section's heading is the nearest before its text, of whatever level; the lead, before the first, has none (""). Its
-vector is the mean of the aligned vectors of its heading's terms, stop words left out. Two sections match where their
-cosine is above `threshold`, each with one at most: the highest first, of equal ones that of the earlier section in the
-first language's page, then in the second's. Of the matches, those stay whose sections have `least_sentences` sentences
-both.
+The heading of a section is the nearest one before its text, of any level; the lead section has no heading (""). The
+section's vector is the mean of the aligned vectors of its heading's terms without stop words. Two sections match if
+their cosine is above `threshold`. Each section gets at most one match: the highest cosine goes first; ties go to the
+section that comes first in the first language's page, then in the second's. A match stays if both of its sections have
+at least `least_sentences` sentences.
 
-What training reads of a part ("de-en"; `training/section_store.py` has the arrays and the class `SectionStore`):
+Training reads a part ("de-en") through the class `SectionStore` of `training/section_store.py`:
 
     store.pairs                        int64 [pairs, 2]: numbers of two matched sections, column 0 of the first language
                                        (side 0, "de"), column 1 of the second (side 1, "en"); len(store) is how many
@@ -20,7 +20,7 @@ What training reads of a part ("de-en"; `training/section_store.py` has the arra
     store.sentences(numbers, places)   Flat: one sentence of each section (a query)
     store.documents(numbers, most)     Flat: the first `most` tokens of each section (a document or a negative)
 
-Nothing is drawn here: which side asks, the sentence, the negative are drawn anew in each pass, in training.
+Mining draws nothing: training draws the query's side, its sentence and the negatives anew in each pass.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from stele.training.store import ranges
 
 
 class Span(NamedTuple):
-    """A section of a page: its heading, and its sentences [begin, end)."""
+    """A section of a page: its heading, and the range [begin, end) of its sentences."""
 
     heading: str
     begin: int
@@ -49,36 +49,36 @@ class Span(NamedTuple):
 
 
 def spans(headings: Sequence[str], begins: Sequence[int], size: int) -> list[Span]:
-    """The sections of a page of `size` sentences, in reading order; `begins` ascend and may repeat.
+    """Splits a page of `size` sentences into its sections, in reading order; `begins` ascend and may repeat.
 
     >>> spans(["Life", "Early life", "Work"], [2, 2, 5], 6)
     [Span(heading='', begin=0, end=2), Span(heading='Early life', begin=2, end=5), Span(heading='Work', begin=5, end=6)]
     """
-    nearest = {0: "", **dict(zip(begins, headings, strict=True))}  # of several at one sentence the last
+    nearest = {0: "", **dict(zip(begins, headings, strict=True))}  # of headings with one sentence the last
     return [Span(nearest[begin], begin, end) for begin, end in pairwise([*sorted(nearest), size])]
 
 
 def terms(heading: str, stop_words: frozenset[str]) -> list[str]:
-    """The terms of a heading as fastText's vocabulary writes them: runs of letters and digits in lower case.
+    """Splits a heading into terms as fastText's vocabulary has them: runs of letters and digits in lower case.
 
     >>> terms("L'Histoire de la France (1789)", frozenset({"l", "de", "la"}))
     ['histoire', 'france', '1789']
     """
     import regex
 
-    # of the module re \w has no vowel signs
+    # unlike here, \w of the module re does not match vowel signs
     words = regex.findall(r"\w+", unicodedata.normalize("NFKC", heading).lower())
     return [word for word in words if word not in stop_words]
 
 
 class Headings(NamedTuple):
-    """The sections of some pages of one language that have a heading.
+    """The sections with a heading, for some pages of one language.
 
     page      int32 [sections], ascending
-    place     int32 [sections]: which of the page's sections, the lead counted where there is one
-    size      int32 [sections]: sentences
-    heading   int32 [sections]: a number of `texts`
-    texts     the different headings
+    place     int32 [sections]: position among the page's sections, its lead (if it has one) included
+    size      int32 [sections]: number of sentences
+    heading   int32 [sections]: index into `texts`
+    texts     the distinct headings
     """
 
     page: np.ndarray
@@ -89,7 +89,7 @@ class Headings(NamedTuple):
 
 
 def collect(pages: Iterable[tuple[int, list[Span]]]) -> Headings:
-    """The sections of some pages (ascending) that have a heading."""
+    """Collects the sections that have a heading; the pages must come in ascending order."""
     rows = array("i")
     numbers: dict[str, int] = {}
     for page, sections in pages:
@@ -101,7 +101,7 @@ def collect(pages: Iterable[tuple[int, list[Span]]]) -> Headings:
 
 
 class HeadingVectors:
-    """The vectors of headings: means of the vectors of their known terms, of length 1 (Yu et al., section 4.1)."""
+    """Heading vectors: means of the vectors of the known terms, scaled to length 1 (Yu et al., section 4.1)."""
 
     def __init__(self, terms_of: Sequence[Sequence[str]], words: WordVectors) -> None:
         known: Mapping[str, int] = words.words
@@ -113,7 +113,7 @@ class HeadingVectors:
         self.known = self._lengths > 0
 
     def of(self, headings: np.ndarray) -> np.ndarray:
-        """float64 [n, width]: the vectors of some headings that have a known term; zeros where terms cancel out."""
+        """Vectors of headings that have a known term, float64 [n, width]; zeros if their terms cancel out."""
         lengths = self._lengths[headings]
         rows = self._vectors[self._rows[ranges(self._begins[headings], lengths)]].astype(np.float64)
         sums = np.add.reduceat(rows, np.cumsum(lengths) - lengths) if len(headings) else rows
@@ -121,14 +121,14 @@ class HeadingVectors:
         return np.divide(sums, norms, out=np.zeros_like(sums), where=norms > 0)
 
 
-LANGUAGES = 2  # of a part
-ENTITIES = 1 << 13  # aligned at a time
-COMPARED = 1 << 12  # headings compared at a time: their vectors of 300 numbers stay near the processor
-DIGITS = 6  # cosines that agree so far are equal: the files' own numbers have four
+LANGUAGES = 2  # in a part
+ENTITIES = 1 << 13  # entities aligned at a time
+COMPARED = 1 << 12  # heading pairs compared at a time: their vectors of 300 numbers stay in the processor's cache
+DIGITS = 6  # decimals to which cosines are rounded before they are compared: the vector files have four
 
 
 class Matches(NamedTuple):
-    """Matched sections: two arrays uint64 [n] of packed segments (`pack`), and the cosines of their headings."""
+    """Matched sections: packed segments (`pack`), uint64 [n] a side, and their headings' cosines, float64 [n]."""
 
     first: np.ndarray
     second: np.ndarray
@@ -136,7 +136,7 @@ class Matches(NamedTuple):
 
 
 class Sections(NamedTuple):
-    """The sections with a heading of one language's pages, and the vectors of the headings."""
+    """The sections of one language that have a heading, and the vectors of their headings."""
 
     headings: Headings
     vectors: HeadingVectors
@@ -145,7 +145,7 @@ class Sections(NamedTuple):
 def matches(
     bases: Sequence[Knowledge], sides: Sequence[Sections], recipe: SectionRecipe, dropped: Counter[str]
 ) -> Iterator[Matches]:
-    """The matched sections of all entities with a page in both languages; counts those that are too short."""
+    """Yields matched sections of the entities with pages in both languages; counts matches that are too short."""
     first, second = bases
     shared = np.intersect1d(first.by_entity[0], second.by_entity[0])
     for begin in range(0, len(shared), ENTITIES):
@@ -169,7 +169,7 @@ def matches(
 def _pairs(
     first: Knowledge, second: Knowledge, entities: np.ndarray, sides: Sequence[Sections]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Every two sections of one entity that have a heading with a known term, by their rows in each language."""
+    """Pairs all sections of one entity whose headings have a known term; two arrays of rows, one a language."""
     of_each = []
     for base, (headings, vectors) in zip((first, second), sides, strict=True):
         entity, pages = base.pages_of(entities)
@@ -183,7 +183,7 @@ def _pairs(
 
 
 def similarities(pairs: tuple[np.ndarray, np.ndarray], sides: Sequence[Sections]) -> np.ndarray:
-    """float64 [n]: the cosines of the headings of pairs of sections; two headings are compared once."""
+    """Cosines of the headings of section pairs, float64 [n]; each pair of distinct headings is compared once."""
     units, places = [], []
     for (headings, vectors), rows in zip(sides, pairs, strict=True):
         numbers, place = np.unique(headings.heading[rows], return_inverse=True)
@@ -199,10 +199,10 @@ def similarities(pairs: tuple[np.ndarray, np.ndarray], sides: Sequence[Sections]
 
 
 def one_to_one(left: np.ndarray, right: np.ndarray, similarity: np.ndarray) -> np.ndarray:
-    """Which of some pairs of rows stay when the highest is taken first and no row stands in two, int64 [chosen].
+    """Chooses pairs greedily by similarity, each row in one pair at most. Returns the indices, int64 [chosen].
 
-    Of equal ones the smaller left row goes first, then the smaller right one. A pair that is the best left for both of
-    its rows would be taken whatever else is taken before it, so all such are taken at once, again and again.
+    Ties go to the smaller left row, then to the smaller right row. A pair that is the best remaining one for both of
+    its rows is chosen whatever is chosen before it, so each round takes all such pairs at once.
     """
     waiting = np.lexsort((right, left, -similarity))
     chosen = [np.zeros(0, np.int64)]

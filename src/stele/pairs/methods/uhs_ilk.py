@@ -1,8 +1,8 @@
 """UHS-ILK, unidirectionally linked segments within a language (KEPT, section 4.7, strategy 2).
 
 "We treat the sentence containing the anchor text as a query and select the top passages from the hyperlinked Wikipedia
-page as the positive document": each link gives one query, and gets one of the first `passages` of its page, drawn by
-the seed. Nothing links back.
+page as the positive document": each link gives one query; its positive is one of the first `passages` of the linked
+page, drawn by the seed. The linked page need not link back.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from stele.pairs.mining.segments import Page
 from stele.recipes.mining import UhsIlkRecipe
 from stele.training.sampling import derive
 
-LANGUAGES = 1  # of a part
+LANGUAGES = 1  # in a part
 
 
 def candidates(bases: Sequence[Knowledge], recipe: UhsIlkRecipe, key: int) -> Iterator[Candidates]:
-    """All links; a query's place is its sentence, a passage's a random number."""
+    """Yields all links as candidates: a query's place is its sentence, a passage's place is a random number."""
     for page, sentence, target in bases[0].links():
         yield described(pack(0, page, sentence), 0, target, key)
 
 
 def described(query: np.ndarray, language: int, target: np.ndarray, key: int) -> Candidates:
-    """Sentences with the pages that describe them: the passage's place is a random number of the pair."""
+    """Pairs sentences with the pages that describe their links; a passage's place is a random number of the pair."""
     pairs = Candidates(query, pack(language, target, 0))
     return Candidates(query, pairs.passage | hashed(pairs, derive(key, "description")) & np.uint64(RANDOM))
 
@@ -36,5 +36,5 @@ def query(page: Page, place: int, recipe: UhsIlkRecipe) -> str | None:
 
 
 def passage(page: Page, place: int, recipe: UhsIlkRecipe) -> str | None:
-    """One of the first passages, as many as there are: all equally likely."""
+    """Text of one of the page's first `passages` (or fewer, if it has fewer); all of them are equally likely."""
     return page.passage(place % min(recipe.passages, page.size))

@@ -1,1 +1,1 @@
-"""What mining commands share: arguments, candidates of the knowledge base, segments."""
+"""Modules that the mining commands share: arguments, candidates from the knowledge base, segments."""

@@ -1,4 +1,4 @@
-"""What jobs share that mine knowledge pairs: the recipe's method, the records of a part's languages."""
+"""Arguments and inputs of the jobs that mine knowledge bases: the recipe, and the records of a part's languages."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from stele.errors import SteleError
 
 
 class PartInputs(NamedTuple):
-    """The languages of a part in order, with the record of the knowledge base and those of the documents of each."""
+    """The languages of a part in order, and for each of them the records of its knowledge base and documents."""
 
     languages: list[str]
     bases: dict[str, Path]
     documents: dict[str, list[Path]]
 
     def records(self) -> dict[str, Path]:
-        """The inputs as a record names them."""
+        """Maps the names that the inputs have in a job's record to their paths."""
         inputs = {f"knowledge_base:{code}": self.bases[code] for code in self.languages}
         inputs |= {
             f"documents:{code}:{n}": path for code in self.languages for n, path in enumerate(self.documents[code], 1)
@@ -28,23 +28,23 @@ class PartInputs(NamedTuple):
 
 
 class PartJob(Job):
-    """A job that mines knowledge pairs of a part."""
+    """Options of a job that mines the pairs of one part."""
 
     recipe: Json
-    """`method` and its keys, e.g. {"method": "ilk"}."""
+    """The method and its keys, e.g. {"method": "ilk"}."""
     part: str
-    """A language, or two in order: "en", "en-fr"."""
+    """One language or two in order: "en" or "en-fr"."""
     knowledge_base: Some[str]
-    """LANGUAGE=RECORD of each of the part's languages."""
+    """LANGUAGE=RECORD for each of the part's languages."""
     documents: Some[str]
-    """LANGUAGE=RECORD[,RECORD...] of each, shards in order."""
+    """LANGUAGE=RECORD[,RECORD...] for each language, shards in order."""
     seed: Seed
 
 
 def parse(args: PartJob, method: str, count: int) -> PartInputs:
-    """The inputs of a job for a method whose parts have `count` languages.
+    """Parses a job's inputs for a method whose parts have `count` languages.
 
-    Raises SteleError where part, knowledge bases and documents do not fit together.
+    Raises SteleError if the part, the knowledge bases and the documents do not fit together.
     """
     bases = single(args.knowledge_base, "--knowledge-base")
     documents = by_language(args.documents, "--documents", many=True)
@@ -55,19 +55,19 @@ def parse(args: PartJob, method: str, count: int) -> PartInputs:
 
 
 def single(given: Sequence[str], name: str) -> dict[str, Path]:
-    """The records by language, of LANGUAGE=RECORD."""
+    """Parses arguments LANGUAGE=RECORD to a map from language to record; raises SteleError as `by_language` does."""
     return {code: path for code, (path,) in by_language(given, name, many=False).items()}
 
 
 def by_language(given: Sequence[str], name: str, many: bool) -> dict[str, list[Path]]:
-    """The records by language, of LANGUAGE=RECORD or, where they are many, LANGUAGE=RECORD,RECORD..."""
+    """Maps languages to records from LANGUAGE=RECORD[,RECORD...]; raises SteleError for bad or repeated ones."""
     records: dict[str, list[Path]] = {}
     for item in given:
         code, equals, paths = item.partition("=")
         if not (code and equals and paths):
             raise SteleError(f"{name} {item!r}: want LANGUAGE=RECORD{'[,RECORD...]' if many else ''}")
         if code in records:
-            raise SteleError(f"{name}: {code} is given twice")
+            raise SteleError(f"{name}: {code} is given twice; give each language once")
         records[code] = [Path(path) for path in (paths.split(",") if many else [paths])]
     return records
 
@@ -75,20 +75,18 @@ def by_language(given: Sequence[str], name: str, many: bool) -> dict[str, list[P
 def _languages(
     part: str, bases: Mapping[str, Path], documents: Mapping[str, list[Path]], method: str, count: int
 ) -> list[str]:
-    """The languages of a part, in order. Raises SteleError where knowledge bases or documents are of others."""
+    """Languages of a part, in order. Raises SteleError if knowledge bases or documents are of other languages."""
     codes = sorted(bases)
     if len(codes) != count or "-".join(codes) != part:
         want = "one language" if count == 1 else 'two languages in order, as in "en-fr"'
-        raise SteleError(
-            f"--part {part}: a part of {method} is {want}; knowledge bases are given of {', '.join(codes)}"
-        )
+        raise SteleError(f"--part {part}: a part of {method} is {want}; found knowledge bases of {', '.join(codes)}")
     if sorted(documents) != codes:
-        raise SteleError(f"--documents: want those of {', '.join(codes)}, found {', '.join(sorted(documents))}")
+        raise SteleError(f"--documents: want documents of {', '.join(codes)}, found {', '.join(sorted(documents))}")
     return codes
 
 
 def _check_documents(code: str, base: Path, documents: Sequence[Path]) -> None:
-    """A knowledge base counts pages through its documents: others, or another order, would give wrong texts."""
+    """Raises SteleError if a knowledge base, which numbers pages, was not built from these documents in this order."""
     known = records.read_record(base)["inputs"]
     others = [
         str(path)
@@ -102,4 +100,4 @@ def _check_documents(code: str, base: Path, documents: Sequence[Path]) -> None:
             if others
             else f"of {pages} documents but of {built}"
         )
-        raise SteleError(f"{base}: not made {what}; build the knowledge base again")
+        raise SteleError(f"{base}: the knowledge base was not made {what}; build it again")

@@ -1,7 +1,7 @@
-"""The knowledge of one language, candidates of pairs by numbers, and sketches of mined pairs.
+"""The knowledge base of one language, candidates of pairs as packed numbers, and sketches of mined pairs.
 
-A candidate names the two segments of a pair by numbers only: language, page, and a place that the method reads (a
-sentence, or which of a page's passages). There are far more candidates than pairs are wanted, so texts come last.
+A candidate names the two segments of a pair by numbers: language, page, and place, which is a sentence or a passage of
+the page, as the method reads it. Candidates far outnumber the wanted pairs, so their texts are read last.
 """
 
 from __future__ import annotations
@@ -21,47 +21,47 @@ from stele.files.reading import reading
 from stele.training.sampling import MASK64, derive, mixed
 
 PAIRS = "pairs.parquet"  # beside the record of `pairs knowledge_pairs`
-BATCH = 1 << 20  # links or pages of one step
+BATCH = 1 << 20  # links or pages that are read at a time
 _PAGE, _PLACE = 31, 32  # bits of a packed segment; the first bit is the language
 RANDOM = (1 << 20) - 1  # a drawn place: enough for any number of passages to be equally likely
 
 
 class Candidates(NamedTuple):
-    """Pairs by numbers: two arrays uint64 [n] of packed segments (`pack`)."""
+    """Candidate pairs: two arrays uint64 [n] of packed segments (`pack`)."""
 
     query: np.ndarray
     passage: np.ndarray
 
 
 def pack(language: np.ndarray | int, page: np.ndarray, place: np.ndarray | int) -> np.ndarray:
-    """uint64 [n]: language (0 or 1), page (below 2**31) and place (below 2**32) in one number, in this order."""
+    """Packs language (0 or 1), page (below 2**31) and place (below 2**32), in this order, into uint64 [n]."""
     page, place = np.asarray(page).astype(np.uint64), np.asarray(place).astype(np.uint64)
     return np.asarray(language).astype(np.uint64) << np.uint64(63) | page << np.uint64(_PLACE) | place
 
 
 def unpack(segments: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(language, page, place), uint8, int32 and uint32 [n], of packed segments."""
+    """Unpacks segments into (language, page, place): uint8, int32 and uint32, [n] each."""
     language = segments >> np.uint64(_PAGE + _PLACE)
     page = segments >> np.uint64(_PLACE) & np.uint64((1 << _PAGE) - 1)
     return language.astype(np.uint8), page.astype(np.int32), (segments & np.uint64((1 << _PLACE) - 1)).astype(np.uint32)
 
 
 def hashed(candidates: Candidates, key: int) -> np.ndarray:
-    """uint64 [n]: a random number of each pair, the same wherever and with whatever else the pair stands."""
+    """Hashes each pair with a key into uint64 [n]; a pair's hash depends on nothing else in the arrays."""
     return mixed(mixed(candidates.query, np.uint64(key)) ^ candidates.passage, np.uint64(~key & MASK64))
 
 
 def swapped(candidates: Candidates, key: int) -> Candidates:
-    """The same pairs, the two sides of each exchanged or not by a coin of its own."""
+    """Swaps query and passage of about half of the pairs; each pair's own coin flip, derived from `key`, decides."""
     coin = hashed(candidates, derive(key, "coin")) >> np.uint64(63) == 1
     query = np.where(coin, candidates.passage, candidates.query)
     return Candidates(query, np.where(coin, candidates.query, candidates.passage))
 
 
 def sample(batches: Iterable[Candidates], key: int, most: int | None) -> tuple[Candidates, int]:
-    """(the `most` candidates of smallest hash in the order of their hashes, how many candidates there are).
+    """Samples the `most` candidates of smallest hash. Returns (them, by ascending hash; the number of candidates).
 
-    Batches and their order play no part, and fewer are the first of more. Memory is bounded by `most` and one batch.
+    Batches and their order do not matter; a smaller sample begins a larger one. Memory: `most` rows and one batch.
     """
     waiting, size, total, bound = [], 0, 0, np.uint64(MASK64)
     for batch in batches:
@@ -77,13 +77,13 @@ def sample(batches: Iterable[Candidates], key: int, most: int | None) -> tuple[C
         return Candidates(*[np.zeros(0, np.uint64)] * 2), 0
     hashes, query, passage = _lowest(waiting, most)
     order = np.argsort(hashes)
-    if (hashes[order[1:]] == hashes[order[:-1]]).any():  # hardly ever; which comes first is then in the numbers, too
+    if (hashes[order[1:]] == hashes[order[:-1]]).any():  # hardly ever: ties are then broken by the numbers
         order = np.lexsort((passage, query, hashes))
     return Candidates(query[order[:most]], passage[order[:most]]), total
 
 
 def _lowest(parts: Sequence[tuple[np.ndarray, ...]], most: int | None) -> tuple[np.ndarray, ...]:
-    """(hashes, query, passage) of the `most` rows of lowest hash, and of those that are equal to the last of them."""
+    """Selects (hashes, query, passage) of the `most` rows of lowest hash, with all rows that tie with the last."""
     columns = tuple(np.concatenate(column) for column in zip(*parts, strict=True))
     if most is None or len(columns[0]) <= most:
         return columns
@@ -93,7 +93,7 @@ def _lowest(parts: Sequence[tuple[np.ndarray, ...]], most: int | None) -> tuple[
 
 @dataclass(frozen=True)
 class Knowledge:
-    """The knowledge base of one language, and how much memory a join of its links may take."""
+    """The knowledge base of one language, with the memory, threads and folder that a join of its links may use."""
 
     record: Path
     memory_mb: int
@@ -102,7 +102,7 @@ class Knowledge:
 
     @cached_property
     def counts(self) -> dict[str, int]:
-        """Numbers of pages, of pages with an entity, and of links."""
+        """Numbers of pages, of pages with an entity, and of links. Raises SteleError for an unreadable file."""
         path = links_path(self.record)
         with reading(path, "Parquet file", "build the knowledge base again"):
             links = pq.read_metadata(path).num_rows
@@ -110,40 +110,40 @@ class Knowledge:
 
     @cached_property
     def entities(self) -> np.ndarray:
-        """int64 [pages]: the entity of each page, -1 for none."""
+        """Entity of each page, int64 [pages]; -1 for a page without one."""
         column = read_pages(self.record, ["entity"]).column("entity")
         return column.fill_null(-1).to_numpy()
 
     @cached_property
     def sentences(self) -> np.ndarray:
-        """int32 [pages]: how many sentences each page has."""
+        """Number of sentences of each page, int32 [pages]."""
         return read_pages(self.record, ["sentences"]).column("sentences").to_numpy()
 
     @cached_property
     def by_entity(self) -> tuple[np.ndarray, np.ndarray]:
-        """(entities, pages), int64 and int32: the pages that have an entity, by entity and then by page."""
+        """Pages with an entity, sorted by entity and then by page: (entities int64 [n], pages int32 [n])."""
         pages = np.flatnonzero(self.entities >= 0)
         order = np.argsort(self.entities[pages], kind="stable")
         return self.entities[pages[order]], pages[order].astype(np.int32)
 
     def links(self) -> Iterator[tuple[np.ndarray, ...]]:
-        """(page, sentence, target), int32 [n] each, of all links, a batch at a time."""
+        """Yields all links in batches of (page, sentence, target), int32 [n] each."""
         path = links_path(self.record)
         with reading(path, "Parquet file", "build the knowledge base again"), pq.ParquetFile(path) as file:
             for batch in file.iter_batches(BATCH, columns=["page", "sentence", "target"]):
                 yield tuple(column.to_numpy() for column in batch.columns)
 
     def symmetric(self) -> Iterator[tuple[np.ndarray, ...]]:
-        """(page, sentence, page, sentence), int32 [n] each, of all symmetrically linked sentences (equation 2).
+        """Yields (page, sentence, other page, other sentence), int32 [n] each, in batches.
 
-        Each pair of sentences comes once.
+        They are the pairs of sentences that link to each other's pages (KEPT, equation 2), each pair once.
         """
         path = links_path(self.record)
         for batch in symmetric_pairs(path, self.memory_mb, self.threads, self.temporary):
             yield tuple(column.to_numpy() for column in batch.columns)
 
     def pages_of(self, entities: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(index, page), int64 and int32: every page of each of some entities, index into `entities`; -1 has none."""
+        """Finds all pages of some entities: (index into `entities` int64 [n], page int32 [n]). Entity -1 has none."""
         known, pages = self.by_entity
         begin, end = (np.searchsorted(known, entities, side=side) for side in ("left", "right"))
         count = end - begin
@@ -153,15 +153,15 @@ class Knowledge:
 
 
 SKETCH = "sketch.npy"  # beside the record of `pairs knowledge_pairs`: uint64, ascending
-SIZE = 4096  # hashes: an overlap of half the pairs is then told to 2 % of them
+SIZE = 4096  # hashes in a sketch: it estimates an overlap of half the pairs to within 2 % of them
 
 
 def sketch(pairs: Iterable[tuple[str, str]], before: np.ndarray | None = None) -> np.ndarray:
-    """uint64 [at most SIZE], ascending: the smallest hashes of pairs of texts, and of those that came `before`.
+    """Sketch of pairs of texts and of the sketch `before`: their smallest hashes, uint64 [at most SIZE], ascending.
 
-    The smallest hashes of two sets together are a random sample of their union, and how many of them both have is the
-    share of the union that both have (bottom-k sketches; Cohen and Kaplan 2007). Up to SIZE pairs the count is exact.
-    Which side is the query plays no part, nor do case and white space.
+    The smallest hashes of two sets together are a random sample of their union, so the share of them that is in both
+    sets estimates the share of the union in both (bottom-k sketches; Cohen and Kaplan 2007). Up to SIZE pairs the count
+    is exact. A hash ignores which text is the query, case and white space.
     """
     hashes = np.fromiter((_hash(*pair) for pair in pairs), np.uint64)
     return np.unique(hashes if before is None else np.concatenate([before, hashes]))[:SIZE]
@@ -173,13 +173,13 @@ def _hash(*texts: str) -> int:
 
 
 def read_sketch(record: Path) -> np.ndarray:
-    """The sketch beside a record of `pairs knowledge_pairs`."""
+    """Reads the sketch beside a record of `pairs knowledge_pairs`. Raises SteleError for an unreadable file."""
     with reading(record.parent / SKETCH, "array", "mine these pairs again"):
         return np.load(record.parent / SKETCH, allow_pickle=False)
 
 
 def shared(sketches: Sequence[np.ndarray], sizes: Sequence[int]) -> int:
-    """How many pairs two methods share, of their sketches and numbers of pairs: about, where they have over SIZE."""
+    """Number of pairs in common, from two sketches and numbers of pairs; an estimate if one has SIZE pairs or more."""
     both = np.intersect1d(*sketches, assume_unique=True)
     if all(len(hashes) < SIZE for hashes in sketches):
         return len(both)

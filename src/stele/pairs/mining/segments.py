@@ -1,9 +1,9 @@
-"""The segments that methods mine: sentences, passages and pieces of a document, by words or by tokens.
+"""The segments that mining methods use: sentences, passages and pieces of a document, measured in words or tokens.
 
-A passage is whole sentences of one section, packed up to a number of words. White space separates words. Scripts
-that do not separate words (Chinese characters, kana, Thai, Lao, Khmer, Burmese, Tibetan) have two letters a word:
-about what the dictionaries of Chinese, Japanese and Thai segmenters give. Documents are tokenised thousands of
-sentences at a time, memory bounded by one batch.
+A passage consists of whole sentences of one section, up to a number of words. White space separates words. In scripts
+that do not separate words (Chinese characters, kana, Thai, Lao, Khmer, Burmese, Tibetan) two letters count as a word,
+which is about what the dictionaries of Chinese, Japanese and Thai segmenters give. Documents are tokenised thousands of
+sentences at a time; one batch bounds the memory.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ _UNSPACED = re.compile(
     "\uff66-\uff9f\U00020000-\U0003ffff]"
 )
 _LETTERS_A_WORD = 2
-# no space follows these, nor the signs of Chinese that other scripts have too
+# no space follows these; Chinese punctuation that other scripts use, too, may follow them at the end
 _ENDS_WIDE = re.compile("[\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uff9f][”’…—]*$")
 
 
 def words(text: str) -> int:
-    """How many words a text has, in which no white space is but single spaces between others.
+    """Number of words of a text whose only white space is single spaces between other characters.
 
     >>> words("The Rhône rises here."), words("東京は日本の首都"), words("東京 Tower")
     (4, 4, 2)
@@ -47,7 +47,7 @@ def words(text: str) -> int:
 
 
 def join(sentences: Sequence[str]) -> str:
-    """Sentences as one text: a space between two, none after a full-width sign.
+    """Joins sentences to one text: with a space between two sentences, but none after a full-width character.
 
     >>> join(["One.", "Two."]), join(["一。", "二。"])
     ('One. Two.', '一。二。')
@@ -59,10 +59,10 @@ def join(sentences: Sequence[str]) -> str:
 
 
 def passages(sentences: Sequence[str], sections: Sequence[int], limit: int) -> list[int]:
-    """Where passages begin, and the number of sentences at the end.
+    """Packs sentences into passages. Returns the first sentence of each passage and, last, the number of sentences.
 
-    Whole sentences are packed as long as they have `limit` words together and belong to one section (`sections`: the
-    sentences with which sections begin); a sentence with more words is a passage of its own.
+    A passage has whole sentences of one section (`sections`: first sentences of the sections) and at most `limit` words
+    in all; a sentence with more words is a passage of its own.
 
     >>> passages(["a b", "c", "d e f g h", "i", "j"], [4], limit=4)
     [0, 2, 3, 4, 5]
@@ -76,9 +76,9 @@ def passages(sentences: Sequence[str], sections: Sequence[int], limit: int) -> l
 
 
 class Page:
-    """The segments of one page; passages are made when they are asked for.
+    """The sentences and passages of one page; passages are built on demand.
 
-    `seed` belongs to the page: what is drawn from the page is drawn with it.
+    `seed` belongs to the page: it seeds all random draws from the page.
     """
 
     def __init__(self, sentences: Sequence[str], sections: Sequence[int], limit: int, seed: Sequence[int] = ()) -> None:
@@ -91,11 +91,11 @@ class Page:
 
     @property
     def size(self) -> int:
-        """How many passages the page has."""
+        """Number of the page's passages."""
         return len(self.bounds) - 1
 
     def passage(self, number: int) -> str | None:
-        """The text of a passage, counted from 0; None where the page has fewer."""
+        """Text of a passage, counted from 0; None if the page has fewer passages."""
         if number >= self.size:
             return None
         if number not in self._texts:
@@ -103,12 +103,12 @@ class Page:
         return self._texts[number]
 
     def passage_of(self, sentence: int) -> str:
-        """The text of the passage that holds a sentence."""
+        """Text of the passage that contains a sentence."""
         return self.passage(bisect_right(self.bounds, sentence) - 1)
 
     @cached_property
     def shuffled(self) -> list[int]:
-        """The numbers of the passages in an order drawn with the page's seed."""
+        """Numbers of the page's passages in an order drawn with the page's seed."""
         return np.random.default_rng(self.seed).permutation(self.size).tolist()
 
 
@@ -119,7 +119,7 @@ Encode = Callable[[Sequence[str]], tuple[np.ndarray, np.ndarray]]
 
 
 class Tokens(NamedTuple):
-    """The sentences of one document that have tokens, one after another, without special tokens.
+    """The tokens of one document's sentences, concatenated, without special tokens and without empty sentences.
 
     ids      uint32 [sum of lengths]
     lengths  int64 [n], each at least 1
@@ -129,7 +129,7 @@ class Tokens(NamedTuple):
     lengths: np.ndarray
 
     def spans(self, bounds: Sequence[int] | np.ndarray) -> list[np.ndarray]:
-        """The ids of sentences bounds[0] to bounds[1], bounds[1] to bounds[2] ...: one array each."""
+        """Ids of the sentences [bounds[0], bounds[1]), [bounds[1], bounds[2]) ...: one array uint32 for each range."""
         offsets = np.concatenate([[0], np.cumsum(self.lengths)])[np.asarray(bounds)].tolist()
         return [self.ids[begin:end] for begin, end in pairwise(offsets)]
 
@@ -138,7 +138,7 @@ class Tokens(NamedTuple):
 
 
 def encoder(tokenizer) -> Encode:
-    """texts -> (ids uint32, flat; lengths int64 [n]) with a fast tokenizer's backend: nothing added or cut."""
+    """Makes a function texts -> (flat ids uint32, lengths int64 [n]) of a fast tokenizer; it adds and cuts nothing."""
     backend = tokenizer.backend_tokenizer
     backend.no_truncation()
     backend.no_padding()
@@ -160,9 +160,9 @@ def tokenised(
     batch_sentences: int = BATCH_SENTENCES,
     batch_characters: int = BATCH_CHARACTERS,
 ) -> Iterator[tuple[str, Tokens]]:
-    """(doc_id, Tokens) of every document, in order, also of one in which nothing has tokens.
+    """Yields (doc_id, Tokens) for every document in order, even for a document without any tokens.
 
-    `text` says what of a sentence is tokenised; sentences it cuts, and those without tokens, are counted.
+    `text` returns the text of a sentence to tokenise. Sentences that it cuts, and those without tokens, are counted.
     """
     for batch in _batches(documents, batch_sentences, batch_characters):
         texts = [text(sentence) for _, sentences in batch for sentence in sentences]
@@ -179,7 +179,7 @@ def tokenised(
 
 
 def _batches(documents: Iterable[tuple[str, list[str]]], most: int, characters: int) -> Iterator[list]:
-    """Consecutive documents until they have `most` sentences or so many characters; at least one document each."""
+    """Batches consecutive documents until they have `most` sentences or `characters` characters in all."""
     batch: list[tuple[str, list[str]]] = []
     sentences = size = 0
     for document in documents:
@@ -194,10 +194,10 @@ def _batches(documents: Iterable[tuple[str, list[str]]], most: int, characters: 
 
 
 def pack(lengths: Sequence[int], limit: int, separator: int = 0) -> list[int]:
-    """Where packed blocks of whole sentences begin, and the number of sentences at the end.
+    """Packs whole sentences into blocks. Returns the first sentence of each block and, last, the number of sentences.
 
-    A sentence joins the block before it when the block stays within `limit` tokens, `separator` tokens counted between
-    two sentences; one that is longer than the limit is a block of its own, whatever its length.
+    A sentence joins the block before it if the block stays within `limit` tokens, with `separator` tokens between two
+    sentences; a sentence longer than the limit is a block of its own.
 
     >>> pack([3, 2, 4, 9, 1, 1], limit=6)
     [0, 2, 3, 4, 6]
@@ -215,33 +215,33 @@ def pack(lengths: Sequence[int], limit: int, separator: int = 0) -> list[int]:
 
 
 def generator(seed: int, method: str, language: str, doc_id: str) -> np.random.Generator:
-    """The random numbers of one document: nothing else in the corpus, and no batch or shard, influences them."""
+    """Makes one document's random generator, which no other document, no batch and no shard influences."""
     name = "\0".join((method, language, doc_id)).encode()
     return np.random.default_rng([seed, int.from_bytes(hashlib.blake2b(name, digest_size=8).digest(), "big")])
 
 
 def pieces(tokens: Tokens, recipe: UnitRecipe, counts: Counter[str]) -> Iterator[list[np.ndarray]]:
-    """The pieces of one document, in order: lists of units, each of them uint32 [tokens].
+    """Yields the pieces of one document in order; a piece is a list of units, each uint32 [tokens].
 
-    MSM reads sequences of sentence vectors: a document is cut into pieces of a few units each, by one of two readings.
+    MSM reads sequences of sentence vectors: a document is cut into pieces of a few units. A unit has two definitions:
 
     sentences  the paper (section 4.2), and the default, because results are compared with the paper's: a unit is a
-               sentence of at most 64 words, longer ones cut; a document has at most 32, longer ones are split into
-               pieces. The encoder reads at most `sentence_tokens` sub-word tokens of one, as in the released code;
+               sentence, cut to at most 64 words; a document has at most 32 of them, longer documents are split into
+               pieces. The encoder reads at most `sentence_tokens` sub-word tokens of a unit, as in the released code;
                since a word has at least one token, this limit, not that of the words, decides. Raise it (and the
-               objective's sentence_length) for 64 words whole. Scripts without spaces have no words to count: a stretch
-               without white space is one word there, so tokens alone cut their sentences.
+               objective's sentence_length) to keep 64 whole words. In scripts without spaces, text without white space
+               counts as one word, so only the limit of tokens cuts their sentences.
     blocks     the released code (token_block_utils_fast.pyx, _get_slice_indices_fast2, mode doc_block, called by
                tasks/msm.py with 64 tokens, 32 blocks, at least 32): whole consecutive sentences are packed as long as
                they fit into 64 tokens, counting <s> and the </s> that ends every sentence; a longer sentence is a block
                of its own and cut; a piece has exactly 32 blocks, a tail with fewer is dropped. The boundaries here are
-               that code's. The </s> between the sentences of a block are counted, as there, but not stored: stores hold
-               no special tokens. (A cut sentence has one token fewer here: training ends every sequence with </s>, that
-               code cuts it off.)
+               that code's. As there, the </s> between a block's sentences are counted, but they are not stored: stores
+               hold no special tokens. (A cut sentence has one token fewer here: training ends each sequence with </s>,
+               the released code cuts it off.)
 
     A piece with a single unit has no negative of its own (equation 1), so `sentences_min` is at least 2.
 
-    Counts units cut by tokens, tails dropped for being too short, and documents of which nothing is left.
+    In `counts` go units cut by tokens, tails dropped because they are too short, and documents without a piece.
     """
     most = (recipe.sentence_tokens if recipe.unit == "sentences" else recipe.block_tokens) - SPECIAL
     if not len(tokens.lengths):
