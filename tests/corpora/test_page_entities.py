@@ -158,7 +158,7 @@ def other_order() -> bytes:
 
 GOOD = INSERT + b"(1,1,'enwiki','a');\n"
 WRONG = {
-    "a dump of the table page, want wb_items_per_site": HEAD.replace(b"wb_items_per_site", b"page") + GOOD,
+    "found a dump of the table page, want wb_items_per_site": HEAD.replace(b"wb_items_per_site", b"page") + GOOD,
     "row 1: found b\"(1,1,'enwiki','a')\", want a number as ips_item_id": other_order() + GOOD,
     "columns ips_item_id, ips_site_id, want": HEAD + GOOD.replace(b" VALUES", b" (ips_item_id, ips_site_id) VALUES"),
     "ends before its UNLOCK TABLES": HEAD + b"LOCK TABLES `wb_items_per_site` WRITE;\n" + GOOD,
@@ -167,7 +167,7 @@ WRONG = {
     "INSERT 1, row 1: found NULL": HEAD + INSERT + b"(1,1,'enwiki',NULL);\n",
     "found no CREATE TABLE before its rows": GOOD,
     "no CREATE TABLE in it": b"<mediawiki>\n",
-    "not one row in it": HEAD + END + TAIL,
+    "the table has no rows": HEAD + END + TAIL,
     "want rows of wb_items_per_site": HEAD + b"INSERT INTO `page` VALUES (1,1,'enwiki','a');\n",
     "INSERT 2: does not end with a whole row": HEAD + GOOD + INSERT + b"(2,2,'enwiki','b'),(3,3,'enw",
     "INSERT 1: does not end": HEAD + INSERT + b"(2,2,'enwiki','its);\n",

@@ -107,7 +107,7 @@ def test_damage_leaves_nothing_new_and_what_was_there_before(wiki, run, tmp_path
 def test_a_dump_without_pages_is_refused(wiki, run, packing, shard):
     record = wiki.multistream() if packing == "multistream" else wiki.write()
     done = run("wikipedia", record, "--shard", shard)
-    assert done.code == 1 and "pages-articles" in done.error and "<siteinfo> and no page" in done.error
+    assert done.code == 1 and "pages-articles" in done.error and "<siteinfo> but no page" in done.error
     assert done.record is None
 
 
@@ -117,7 +117,7 @@ def test_pages_of_one_id_are_refused(wiki, run):
     wiki.add("Old", "#REDIRECT", redirect="A")
     xml = wiki.xml()
     same = run("wikipedia", wiki.write(data=xml.replace("<id>2</id>", "<id>1</id>").encode()))
-    assert same.code == 1 and "1 pages have the id of a page before them" in same.error and same.record is None
+    assert same.code == 1 and "1 pages have the id of an earlier page" in same.error and same.record is None
     redirect = xml.replace("<id>3</id>", "<id>1</id>")  # no document: nothing is known by its id
     assert run("wikipedia", wiki.write(data=redirect.encode())).record["documents"] == 2
 

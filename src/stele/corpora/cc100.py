@@ -1,7 +1,7 @@
-"""Parse one language of CC-100 into Documents, its xz file streamed.
+"""Parse one language of CC-100 into Documents; the xz file is streamed.
 
-The format (statmt, cc_net): UTF-8, a line is a paragraph, an empty line ends a document. Memory is bounded by one
-document and one row group; a document longer than DOCUMENT_BYTES is cut at a line.
+The format (statmt, cc_net): UTF-8; each line is a paragraph, and an empty line ends a document. Memory is bounded by
+one document and one row group; a document longer than DOCUMENT_BYTES is cut at a line.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ DOCUMENT_BYTES = 1 << 22  # a longer document is cut
 
 
 class TextRules(NamedTuple):
-    """What is refused of a file: more lines than both `bad_lines` and `bad_share` that are not UTF-8, and, unless it is
-    cut `anywhere`, a document that is too long and has neither a line's end nor a space.
+    """Limits on a text file. It is refused if more lines than `bad_lines` and than the share `bad_share` are not UTF-8,
+    or if a document is too long and has neither a line's end nor a space, unless it may be cut `anywhere`.
     """
 
     wanted: str
@@ -45,32 +45,30 @@ CC100 = TextRules("a CC-100 text file", 10, 0.001)
 
 class Cc100(Job):
     language: str
-    """The corpus' own language code."""
+    """Language code, as the corpus has it."""
     dataset: Record
     """record.json of the dataset."""
     output: Annotated[NewRecord, record_of(JOB)]
     limit: Count | None = None
-    """Take this many documents only."""
+    """Read only the first N documents."""
 
 
 def run(args: Cc100) -> None:
-    """Writes the documents of one language; raises SteleError for a damaged or foreign file."""
+    """Writes the documents of one language. Raises SteleError if the file is damaged or not CC-100 text."""
     clock = records.start()
     records.read_record(args.dataset)  # before the work, not after it
     source = text_file(args.dataset.parent)
     dropped: Counter[str] = Counter()
     with atomic_directory(args.output.parent, JOB) as folder:
         with progress.bar(source.stat().st_size, f"cc100 {args.language}", "B") as bar:
-            # a line of white space parts documents, as the format means it
+            # a line of white space separates documents, as the format intends
             texts = split_blank(read_texts(read_blocks(source, progress=bar.update), str(source), dropped))
             untitled = (("", lines) for lines in texts)
             with DocumentWriter(folder) as writer:
                 for document in islice(documents(untitled, CORPUS, args.language, dropped), args.limit):
                     writer.add(document)
         if not writer.counts["documents"]:
-            raise SteleError(
-                f"{source}: not one document in it; it should hold paragraphs, and empty lines between documents"
-            )
+            raise SteleError(f"{source}: not one document found; want paragraphs, with empty lines between documents")
         records.write_record(
             folder / args.output.name,
             job=JOB,
@@ -87,20 +85,20 @@ def run(args: Cc100) -> None:
 
 
 def text_file(folder: Path) -> Path:
-    """The one CC-100 file of a dataset folder (`{language}.txt.xz`, or unpacked)."""
+    """Finds the CC-100 file (`{language}.txt.xz`, or unpacked) in a dataset's folder. Raises SteleError for none."""
     files = [path for pattern in ("*.txt.xz", "*.xz", "*.txt") for path in sorted(folder.rglob(pattern))]
     if not files:
         there = ", ".join(sorted(path.name for path in folder.iterdir())) if folder.is_dir() else "no such folder"
-        raise SteleError(f"{folder}: no CC-100 text (want one {{language}}.txt.xz; found: {there})")
+        raise SteleError(f"{folder}: no CC-100 text found; want one {{language}}.txt.xz (files: {there})")
     return files[0]
 
 
 def read_texts(
     blocks: Iterable[bytes], where: str, dropped: Counter[str], rules: TextRules = CC100
 ) -> Iterator[list[str]]:
-    """The lines of one document after another; counts dropped lines and cut documents in `dropped`.
+    """Yields the lines of each document in order; counts dropped lines and cut documents in `dropped`.
 
-    Raises SteleError for what the rules refuse.
+    Raises SteleError if the file breaks the rules.
     """
     pending, lines, bad_lines, bad_line = b"", 0, 0, ""
     for block in chain(blocks, [None]):
@@ -126,18 +124,18 @@ def read_texts(
 
 
 def _cut(pending: bytes, where: str, rules: TextRules) -> int:
-    """Where to cut a document that is too long: after its last line, else its last space, else before a character."""
+    """Position to cut a too long document at: after its last line, else its last space, else before a character."""
     cut = max(pending.rfind(b"\n"), 0) or max(pending.rfind(b" "), 0)
     if cut:
         return cut + 1
     if not rules.anywhere:
-        raise SteleError(f"{where}: {len(pending)} bytes without a space or a line's end: not a CC-100 text")
+        raise SteleError(f"{where}: found {len(pending)} bytes without a space or a line's end; not a CC-100 text")
     beginnings = (place for place in range(len(pending) - 1, 0, -1) if pending[place] & 0xC0 != 0x80)
     return next(beginnings, len(pending))
 
 
 def _decode(raw: bytes) -> tuple[list[str], list[bytes]]:
-    """(lines, lines that are not UTF-8) of a document."""
+    """Decodes a document. Returns (its lines, its lines of bytes that are not UTF-8)."""
     try:
         return raw.decode("utf-8").split("\n"), []
     except UnicodeDecodeError:
@@ -159,7 +157,7 @@ Text = tuple[str, list[str]]  # title, paragraphs
 
 
 def documents(texts: Iterable[Text], corpus: str, language: str, dropped: Counter[str]) -> Iterator[Document]:
-    """Documents of the texts that have a sentence; counts empty paragraphs and empty documents in `dropped`."""
+    """Makes a Document of each text with a sentence; counts empty paragraphs and documents in `dropped`."""
     number = 0
     for title, texts_of_paragraphs in texts:
         sentences, paragraphs = sentences_of(texts_of_paragraphs, language, dropped)
@@ -171,7 +169,7 @@ def documents(texts: Iterable[Text], corpus: str, language: str, dropped: Counte
 
 
 def sentences_of(texts: Iterable[str], language: str, dropped: Counter[str]) -> tuple[list[str], list[int]]:
-    """(the sentences of some paragraphs, where each paragraph begins among them); empty paragraphs are counted."""
+    """Splits paragraphs. Returns (sentences, index of each paragraph's first one); counts empty paragraphs."""
     sentences: list[str] = []
     paragraphs: list[int] = []
     for text in texts:
@@ -186,7 +184,7 @@ def sentences_of(texts: Iterable[str], language: str, dropped: Counter[str]) -> 
 
 
 def split_blank(texts: Iterable[list[str]]) -> Iterator[list[str]]:
-    """The texts, parted also at lines of white space."""
+    """Splits the texts further, at lines of white space."""
     for lines in texts:
         run: list[str] = []
         for line in [*lines, ""]:

@@ -1,12 +1,12 @@
 """Read your own documents in one language (`user_data.documents`): text, JSON lines, Parquet, a Wikipedia dump.
 
-Plain text: a file that is named by its language (de.txt), the only text file of its language, and one of more than
-ONE_DOCUMENT bytes hold documents with blank lines between, whose lines are paragraphs. Any other text file is one
-document; its paragraphs are parted by blank lines, or, where there are none, by lines; so are those of a row's `text`.
+A text file has many documents, separated by blank lines, if its name is its language (de.txt), if it is the only text
+file of its language, or if it has more than ONE_DOCUMENT bytes; each of its lines is a paragraph. Any other text file
+is one document. Blank lines separate its paragraphs or, if there are none, line ends do, as they do in a row's `text`.
 
-Of documents with the same sentences the first is kept. What is left out is counted in the record (`dropped`) and named
-in its `notes`. Memory is bounded by DOCUMENT_BYTES of text, LINE_BYTES of a JSON line, and some 60 bytes a document,
-by which repeated ones are known.
+Of documents with the same sentences the first is kept. The record counts what is left out (`dropped`) and describes it
+in `notes`. Memory is bounded by DOCUMENT_BYTES of text, LINE_BYTES of a JSON line, and some 60 bytes a document, which
+serve to recognise repeated documents.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ from stele.files.reading import plain_name, unpacked_blocks
 log = logging.getLogger(__name__)
 
 JOB = "corpora documents"
-ONE_DOCUMENT = 1 << 20  # bytes of text from which on a file holds many documents
+ONE_DOCUMENT = 1 << 20  # bytes; a longer text file is read as many documents
 RULES = cc100.TextRules("text in UTF-8 (`iconv -f ENCODING -t UTF-8` converts it)", 0, 0.01, anywhere=True)
-SAMPLED = 2000  # documents whose letters are counted, and sentences of each
+SAMPLED = 2000  # documents whose letters are counted, in their first SENTENCES sentences
 SENTENCES = 8
 
 
@@ -56,7 +56,7 @@ class Documents(Job):
 
 
 def run(args: Documents) -> None:
-    """Writes the documents of one language; raises SteleError for a damaged or foreign file."""
+    """Writes the documents of one language. Raises SteleError if a file is damaged or has no readable documents."""
     clock = records.start()
     source, language = args.dataset.parent, args.language
     names = [name for name in sorted(records.read_record(args.dataset)["files"]) if user_documents.kind_of(name)]
@@ -77,7 +77,7 @@ def run(args: Documents) -> None:
                 if number < SAMPLED:
                     letters += letters_by_script(" ".join(islice(document.sentences, SENTENCES)))
         if not writer.counts["documents"]:
-            raise SteleError(f"{_shown(source, names)}: not one document with a sentence in it ({_counts(dropped)})")
+            raise SteleError(f"{_shown(source, names)}: not one document with a sentence found ({_counts(dropped)})")
         # what the user should know
         number = writer.counts["documents"]
         notes = _notes(_shown(source, names), language, number, of_one_sentence, dropped, letters)
@@ -100,7 +100,7 @@ def run(args: Documents) -> None:
 
 # --- texts by format --------------------------------------------------------------------------------------------------
 def _texts(source: Path, name: str, names: Sequence[str], language: str, dropped: Counter[str]) -> Iterator[cc100.Text]:
-    """The texts of a file in one language, none of a dump's."""
+    """Yields the texts in one language of a file of text or rows; yields nothing for a dump."""
     path = (source / name).resolve()  # as the user knows it
     kind = user_documents.kind_of(name)
     if kind == "text":
@@ -117,13 +117,13 @@ def _texts(source: Path, name: str, names: Sequence[str], language: str, dropped
 
 
 def _holds_many(name: str, names: Sequence[str], language: str) -> bool:
-    """Whether a text file of any size holds documents with blank lines between."""
+    """Whether a text file has many documents, separated by blank lines, whatever its size."""
     is_alone = sum(user_documents.kind_of(other) == "text" for other in names) == 1
     return is_alone or PurePosixPath(plain_name(name)).stem == language
 
 
 def _plain_texts(path: Path, many: bool, dropped: Counter[str]) -> Iterator[list[str]]:
-    """The paragraphs of each document of a text file; `many` is told by its size where it is not true."""
+    """Yields the paragraphs of each document of a text file. A file of over ONE_DOCUMENT bytes counts as `many`."""
     blocks, beginning = unpacked_blocks(path), b""
     for block in blocks:
         beginning += block
@@ -140,7 +140,7 @@ def _plain_texts(path: Path, many: bool, dropped: Counter[str]) -> Iterator[list
 
 
 def paragraphs_of(text: str) -> list[str]:
-    """The paragraphs of one document: parted by blank lines, or, where there are none, by lines.
+    """Splits one document into paragraphs: at blank lines or, if it has none, at line ends.
 
     >>> paragraphs_of("A line\\nand more.\\n\\nAnother."), paragraphs_of("One.\\nTwo.")
     (['A line\\nand more.', 'Another.'], ['One.', 'Two.'])
@@ -154,7 +154,7 @@ def paragraphs_of(text: str) -> list[str]:
 def _of_dump(
     source: Path, names: Sequence[str], language: str, folder: Path, dropped: Counter[str], stack: ExitStack
 ) -> Iterator[Document]:
-    """The articles of a dump among the files; its redirects and rejected pages are files beside the documents."""
+    """Yields the articles of a dump among the files; writes redirects and rejected pages to files in `folder`."""
     if not any(user_documents.kind_of(name) == "dump" for name in names):
         return
     dump, aside, number = find_dump(source), wikipedia.Aside(folder, stack), 0
@@ -175,7 +175,7 @@ def _of_dump(
 
 # --- documents --------------------------------------------------------------------------------------------------------
 def _once(documents: Iterator[Document], dropped: Counter[str]) -> Iterator[Document]:
-    """Of documents with the same sentences the first; the others are counted."""
+    """Yields the first of all documents with the same sentences; counts the others in `dropped`."""
     seen: set[int] = set()
     for document in documents:
         digest = hashlib.blake2b("\n".join(document.sentences).encode(), digest_size=8).digest()
@@ -191,7 +191,7 @@ def _once(documents: Iterator[Document], dropped: Counter[str]) -> Iterator[Docu
 def _notes(
     where: str, language: str, documents: int, of_one_sentence: int, dropped: Counter[str], letters: Counter[str]
 ) -> list[str]:
-    """Sentences on what is left out or looks wrong."""
+    """Writes notes for the user on what was left out and on what looks wrong."""
     notes = []
     if left_out := Counter({what: number for what, number in dropped.items() if what != "empty_paragraphs"}):
         notes.append(f"{where}: {_counts(left_out)} left out or cut")
@@ -200,7 +200,7 @@ def _notes(
             f"{where}: {of_one_sentence:,} of {documents:,} documents have one sentence; MSM, CROP and ICT need two"
         )
     if documents == 1:
-        notes.append(f"{where}: one document only; documents are files of their own, rows, or parted by blank lines")
+        notes.append(f"{where}: one document only; put documents in files or rows, or blank lines between them")
     entry = catalogue.entries(Language).get(language)
     if entry is None or entry.script == "unknown":
         return [
@@ -228,8 +228,8 @@ def _shown(source: Path, names: Sequence[str]) -> str:
     return f"{first} and {len(names) - 1} more" if len(names) > 1 else str(first)
 
 
-# --- the scripts that letters are of, by their Unicode names ---
-# what Unicode calls the scripts of languages.yaml, where it is not the same word
+# --- the scripts of letters, by their Unicode names ---
+# Unicode's names of the scripts of languages.yaml, where they differ
 _UNICODE = {
     "Burmese": {"MYANMAR"},
     "Han": {"CJK"},
@@ -246,7 +246,7 @@ def _script(character: str) -> str:
 
 
 def letters_by_script(text: str) -> Counter[str]:
-    """How many letters of a text each script has.
+    """Counts the letters of a text by their script.
 
     >>> dict(letters_by_script("Рига, Rīga 1201"))
     {'CYRILLIC': 4, 'LATIN': 4}
@@ -259,7 +259,7 @@ def letters_by_script(text: str) -> Counter[str]:
 
 
 def unicode_scripts(script: str) -> set[str]:
-    """What the names of a script's letters begin with, for a script as languages.yaml calls it.
+    """First words of the Unicode names of a script's letters; languages.yaml has the script's name.
 
     >>> unicode_scripts("Latin"), unicode_scripts("Han")
     ({'LATIN'}, {'CJK'})

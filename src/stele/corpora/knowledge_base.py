@@ -1,7 +1,7 @@
-"""Make a Wikipedia's knowledge base from its Documents: pages with their entities, links between pages by number.
+"""Build a Wikipedia's knowledge base from its Documents: pages with their entities, and links between page numbers.
 
-Link targets are resolved to pages, through redirects where need be; pages get the Wikidata item that has their title
-or that of a redirect to them. What could not be resolved is counted by reason. Layout: stele.artifacts.knowledge_base.
+Link targets are resolved to pages, through redirects if necessary; a page gets the Wikidata item that has its title or
+the title of a redirect to it. Unresolved links are counted by reason. Layout: stele.artifacts.knowledge_base.
 """
 
 from __future__ import annotations
@@ -32,33 +32,33 @@ from stele.files.reading import reading
 log = logging.getLogger(__name__)
 
 JOB = "corpora knowledge_base"
-BATCH = 1 << 16  # rows that come from DuckDB at once
+BATCH = 1 << 16  # rows that are read at a time
 GROUP = 1 << 20  # rows of a row group on disk
 REDIRECTS = "redirects.parquet"
-RESERVED_MB = 800  # of the job: Python, batches on their way, what DuckDB does not count, 25 bytes a redirect
+RESERVED_MB = 800  # kept from DuckDB: Python, batches, memory that DuckDB does not count, 25 bytes a redirect
 
 
 class KnowledgeBase(Job):
     language: str
     """Language code of the documents."""
     wiki: str
-    """Name of the wiki in Wikidata's table, e.g. enwiki."""
+    """The wiki's name in Wikidata's table, e.g. enwiki."""
     documents: Some[Path]
-    """All shards of the wiki, in order."""
+    """Records of the wiki's documents, all shards in order."""
     page_entities: Record
     """record.json of the table."""
     memory_mb: Whole
-    """Memory of the job; its joins spill."""
+    """Memory of the job; larger joins go to disk."""
     threads: Whole
     """Threads of the joins."""
     output: Annotated[NewRecord, record_of(JOB)]
 
 
 def run(args: KnowledgeBase) -> None:
-    """Writes pages.parquet and links.parquet; raises SteleError for damaged input and for a full disk."""
+    """Writes pages.parquet and links.parquet. Raises SteleError if the input is damaged or the disk is full."""
     clock = records.start()
     if args.memory_mb < (least := RESERVED_MB + LEAST_MB):
-        raise SteleError(f"--memory-mb {args.memory_mb}: want at least {least}")
+        raise SteleError(f"--memory-mb {args.memory_mb}: want at least {least} MB")
     shards = [records.read_record(path) for path in args.documents]
     check_shards(shards, args.documents, args.language)
     entities = entities_path(args.page_entities, args.wiki)
@@ -90,7 +90,7 @@ def run(args: KnowledgeBase) -> None:
 
 
 def build(connection, folder: Path, documents: list[Path], entities: Path, site: Site, total: int) -> dict:
-    """Writes both files into `folder` and returns the counts of the record."""
+    """Writes pages.parquet and links.parquet into `folder`. Returns the counts for the record."""
     with progress.bar(total, f"pages {site.language}", "doc") as bar:
         counts = resolve_titles.load_pages(connection, page_batches(documents, site, bar.update))
     counts |= resolve_titles.load_redirects(connection, redirect_batches(documents))
@@ -104,18 +104,18 @@ def build(connection, folder: Path, documents: list[Path], entities: Path, site:
 
 
 def check_shards(shards: list[dict], paths: list[Path], language: str) -> None:
-    """Pages are numbered through all shards: there must be all of them, of this language, in their order."""
+    """Raises SteleError unless the shards are all those of one Wikipedia, in order: pages are numbered through them."""
     for number, (shard, path) in enumerate(zip(shards, paths, strict=True), 1):
         want = {"corpus": "wikipedia", "language": language, "shard": f"{number}/{len(paths)}"}
         for key, value in want.items():
             if shard.get(key) != value:
                 raise SteleError(f"{path}: found {key} {shard.get(key)!r}, want {value!r} as document record {number}")
         if "first_letter" not in shard:
-            raise SteleError(f"{path}: does not say how the wiki writes first letters; extract it again")
+            raise SteleError(f"{path}: the record has no `first_letter`; extract the documents again")
 
 
 def entities_path(record: Path, wiki: str) -> Path:
-    """The file of a wiki beside the record of page_entities."""
+    """Path of a wiki's file beside the record of `page_entities`. Raises SteleError if the record lacks the wiki."""
     wikis = records.read_record(record).get("wikis", {})
     if wiki not in wikis:
         raise unknown("wiki", wiki, wikis, f"{record}: --wiki")
@@ -123,7 +123,7 @@ def entities_path(record: Path, wiki: str) -> Path:
 
 
 def page_batches(documents: Iterable[Path], site: Site, seen) -> Iterator[pa.RecordBatch]:
-    """Batches of resolve_titles.PAGE_ROWS, with titles in normal form."""
+    """Yields the pages in batches of resolve_titles.PAGE_ROWS, with titles in normal form."""
     first = 0
     for batch in chain.from_iterable(read_batches(path, ["doc_id", "title", "sentences"]) for path in documents):
         columns = [
@@ -138,7 +138,7 @@ def page_batches(documents: Iterable[Path], site: Site, seen) -> Iterator[pa.Rec
 
 
 def link_batches(documents: Iterable[Path], seen) -> Iterator[pa.RecordBatch]:
-    """Batches of resolve_titles.LINK_ROWS, in the order of the documents."""
+    """Yields the links in batches of resolve_titles.LINK_ROWS, in the order of the documents."""
     first = 0
     columns = ["links.list.element.sentence", "links.list.element.target"]
     for batch in chain.from_iterable(read_batches(path, columns) for path in documents):
@@ -153,7 +153,7 @@ def link_batches(documents: Iterable[Path], seen) -> Iterator[pa.RecordBatch]:
 
 
 def redirect_batches(documents: Iterable[Path]) -> Iterator[pa.RecordBatch]:
-    """Batches of resolve_titles.REDIRECT_ROWS, in the order of the dump."""
+    """Yields the redirects in batches of resolve_titles.REDIRECT_ROWS, in the order of the dump."""
     first = 0
     for record in documents:
         for batch in _rows(record.parent / REDIRECTS, ("title", "target")):
@@ -163,7 +163,7 @@ def redirect_batches(documents: Iterable[Path]) -> Iterator[pa.RecordBatch]:
 
 
 def entity_batches(path: Path, site: Site) -> Iterator[pa.RecordBatch]:
-    """Batches of ENTITIES_SCHEMA, with titles in the wiki's normal form."""
+    """Yields titles and their entities in batches of ENTITIES_SCHEMA, with titles in the wiki's normal form."""
     for batch in _rows(path, tuple(ENTITIES_SCHEMA.names)):
         columns = [normal(batch.column("title"), site), batch.column("entity")]
         yield pa.RecordBatch.from_arrays(columns, schema=ENTITIES_SCHEMA)
@@ -172,17 +172,17 @@ def entity_batches(path: Path, site: Site) -> Iterator[pa.RecordBatch]:
 def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[pa.RecordBatch]:
     with reading(path, "Parquet file", "delete its folder and build it again"), pq.ParquetFile(path) as file:
         if missing := set(columns) - set(file.schema_arrow.names):
-            raise SteleError(f"{path}: no column {min(missing)}; build it again")
+            raise SteleError(f"{path}: column {min(missing)} is missing; build this file again")
         yield from file.iter_batches(BATCH, columns=list(columns))
 
 
 def normal(titles: pa.Array, site: Site) -> pa.Array:
-    """The titles in the form that link targets have: `titles.Site.normalise`."""
+    """Converts titles to the normal form of link targets (`titles.Site.normalise`)."""
     return pa.array([site.normalise(title) for title in titles.to_pylist()], pa.string())
 
 
 def distinct(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Sorted rows of numbers, each once."""
+    """Drops repeated rows from sorted batches of numbers, also across batches."""
     before: tuple | None = None
     for batch in batches:
         if not len(batch):
@@ -197,7 +197,7 @@ def distinct(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def write_rows(batches: Iterable[pa.RecordBatch], path: Path, schema: pa.Schema, group: int = GROUP) -> int:
-    """Writes rows in groups of one size, so that the bytes do not depend on how they came; returns how many."""
+    """Writes rows in groups of equal size, so that the bytes do not depend on the batches. Returns their number."""
     rows, held = 0, []
     with pq.ParquetWriter(path, schema, compression="zstd", use_dictionary=False) as writer:
         for batch in batches:

@@ -1,9 +1,9 @@
-"""Look for a benchmark's passages and queries in documents that a model learns from: whole or nearly (text/overlap.py).
+"""Search training documents for a benchmark's passages and queries, verbatim or nearly so (text/overlap.py).
 
     stele corpora leakage --documents work/paper/documents/documents/lv/record.json --benchmark my_set
         --data my_set=my_set/ --output leakage/record.json
 
-Writes counts, by kind of text and by language, and examples. It refuses nothing: what follows is for the user to say.
+Writes counts, by kind of text and by language, and examples. It rejects nothing: you judge what the overlaps mean.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from stele.text.overlap import NEAR, STRETCH, Overlap, find_overlaps
 log = logging.getLogger(__name__)
 
 JOB = "corpora leakage"
-EXAMPLES = 20  # of a kind of text and of match
+EXAMPLES = 20  # most examples of a kind of text and a kind of match
 NOTHING = {"texts": 0, "exact": 0, "near": 0}
 CHARACTERS = 200  # of an example's text
 
 
 class EvaluatedText(NamedTuple):
-    """A passage or a query; `group` is its language, or the collection that it is searched in."""
+    """A passage or a query of a benchmark; `group` is a query's language, or a passage's collection or language."""
 
     kind: str
     group: str
@@ -49,13 +49,13 @@ class Leakage(Job):
     benchmark: str
     """A benchmark of benchmarks.yaml or of config.yaml."""
     languages: Some[str] | None = None
-    """Default: all of the benchmark."""
+    """Languages of the benchmark; default: all of them."""
     data: Datasets
     output: Annotated[NewRecord, record_of(JOB)]
 
 
 def run(args: Leakage) -> None:
-    """Writes the counts and examples; raises SteleError for data or documents that cannot be read."""
+    """Writes the counts and examples. Raises SteleError if the data or the documents cannot be read."""
     clock = records.start()
     # the texts of the evaluation, and the documents
     paths = data_paths(args.data)
@@ -95,7 +95,7 @@ def run(args: Leakage) -> None:
 
 
 def evaluated_texts(benchmark: BenchmarkReader, data: Data, languages: Sequence[str]) -> Iterator[EvaluatedText]:
-    """The passages and queries of a benchmark, always in the same order."""
+    """Yields a benchmark's passages and queries, always in the same order. Raises SteleError if it has neither."""
     if isinstance(benchmark, ParallelTextsReader):
         parallel = benchmark.parallel_texts(data, dict.fromkeys(code for pair in languages for code in sides(pair)))
         for language, texts in parallel.texts.items():
@@ -103,7 +103,7 @@ def evaluated_texts(benchmark: BenchmarkReader, data: Data, languages: Sequence[
                 yield EvaluatedText("passages", language, name, text)
         return
     if not isinstance(benchmark, RetrievalReader):
-        raise SteleError(f"{type(benchmark).__name__}: has no passages or queries to search the documents for")
+        raise SteleError(f"{type(benchmark).__name__}: this benchmark has no passages or queries to search for")
     query_sets = benchmark.query_sets(languages)
     for collection in dict.fromkeys(query_set.collection for query_set in query_sets):
         for passage in benchmark.passages(data, collection):
@@ -116,7 +116,7 @@ def evaluated_texts(benchmark: BenchmarkReader, data: Data, languages: Sequence[
 def report(
     texts: Iterator[EvaluatedText], overlaps: Mapping[int, Overlap]
 ) -> tuple[dict[str, dict], dict[str, list[dict]]]:
-    """(kind -> how many texts there are and stand in documents, in all and by group; kind -> examples, exact first)."""
+    """Counts texts and overlaps. Returns (counts by kind, in all and by group; examples by kind, exact ones first)."""
     counts: dict[str, dict] = {}
     examples: dict[str, list[dict]] = {}
     for number, text in enumerate(texts):

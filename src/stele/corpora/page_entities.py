@@ -1,8 +1,8 @@
-"""Split Wikidata's table of sitelinks into one file a wiki: which item each page title is about.
+"""Split Wikidata's table of sitelinks into one file for each wiki, which maps page titles to Wikidata items.
 
-Reads wb_items_per_site.sql.gz once, streamed, and writes {wiki}.parquet for the wikis named: title string and
-entity int64 (5582 for Q5582), in the order of the table. Titles are those of the table, which has them in MediaWiki's
-normal form; all namespaces are kept, as items have categories and templates, too.
+Streams wb_items_per_site.sql.gz once and writes {wiki}.parquet for each named wiki, with the columns title (string) and
+entity (int64, 5582 for Q5582), in the order of the table. Titles are those of the table, in MediaWiki's normal form.
+All namespaces are kept, because categories and templates have items, too.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ from stele.files.digests import folder_facts
 log = logging.getLogger(__name__)
 
 JOB = "corpora page_entities"
-PENDING = 1 << 20  # rows of all wikis held back before they are written
+PENDING = 1 << 20  # rows of all wikis that are collected before they are written
 
 
 class PageEntities(Job):
     dataset: Record
     """record.json of the dataset wikidata_items."""
     wikis: Some[str]
-    """Their names, e.g. enwiki frwiki."""
+    """Names of the wikis, e.g. enwiki frwiki."""
     output: Annotated[NewRecord, record_of(JOB)]
 
 
 def run(args: PageEntities) -> None:
-    """Writes a file a wiki; raises SteleError for another table and for a damaged one."""
+    """Writes one file for each wiki. Raises SteleError if the table is damaged or another table."""
     clock = records.start()
     wikis = list(dict.fromkeys(args.wikis))
     for wiki in wikis:
@@ -74,7 +74,7 @@ def run(args: PageEntities) -> None:
 
 
 def find_table(folder: Path) -> Path:
-    """The .sql.gz of the table in a dataset folder. Raises SteleError for several or none, and lists the files."""
+    """Finds the table's .sql.gz in a dataset's folder. Raises SteleError, listing the files, if not exactly one is."""
     tables = sorted(folder.rglob(f"*{TABLE}*.sql.gz"))
     if len(tables) != 1:
         there = ", ".join(sorted(path.name for path in folder.rglob("*"))) if folder.is_dir() else "no such folder"
@@ -85,7 +85,7 @@ def find_table(folder: Path) -> Path:
 def write_entities(
     path: Path, wikis: Sequence[str], folder: Path, pending: int = PENDING
 ) -> tuple[int, dict[str, int], dict[str, int]]:
-    """Writes {wiki}.parquet for all wikis; (rows of the table, rows kept by wiki, rows of these dropped by reason)."""
+    """Writes {wiki}.parquet for all wikis. Returns (rows in the table, rows kept by wiki, rows dropped by reason)."""
     rows, rows_by_wiki, dropped = 0, dict.fromkeys(wikis, 0), Counter()
     held: list[Rows] = []
     with ExitStack() as stack:
@@ -115,7 +115,7 @@ def write_entities(
 
 
 def _by_site(held: Sequence[Rows], dropped: Counter[str]) -> dict[int, pa.Table]:
-    """The rows of each site as a table of ENTITIES_SCHEMA, in their order."""
+    """Groups rows by site: a table of ENTITIES_SCHEMA for each site, in the order of the rows."""
     sites = np.concatenate([rows.sites for rows in held]) if held else np.zeros(0, np.int64)
     if not len(sites):
         return {}

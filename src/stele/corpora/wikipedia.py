@@ -1,8 +1,8 @@
-"""Parse a Wikipedia dump into Documents: articles with sections, sentences and links; redirects and rejects apart.
+"""Parse a Wikipedia dump into Documents: articles with sections, sentences and links.
 
-One shard of a multistream dump a job; a dump without blocks is shard 1 whole. Kept are wikitext pages of the main
-namespace with a sentence; redirects go to redirects.parquet (title -> target, both in normal form), pages that cannot
-be parsed to rejects.jsonl. Memory does not grow with the dump but for sixteen bytes a page.
+Each job reads one shard of a multistream dump; a dump without blocks is read as a whole by shard 1. It keeps wikitext
+pages of the main namespace with a sentence. Redirects go to redirects.parquet (title -> target, both in normal form),
+pages that cannot be parsed to rejects.jsonl. Memory grows with the dump by only sixteen bytes a page.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ class Wikipedia(Job):
     dataset: Record
     """record.json of the dataset."""
     shard: str = "1/1"
-    """i/n: the i-th of n shards, from 1."""
+    """i/n: read the i-th of n shards, counted from 1."""
     output: Annotated[NewRecord, record_of(JOB)]
     limit: Count | None = None
-    """Take this many documents only."""
+    """Read only the first N documents."""
 
 
 def run(args: Wikipedia) -> None:
-    """Writes the documents of one shard; raises SteleError for a damaged dump or too many rejects."""
+    """Writes the documents of one shard. Raises SteleError if the dump is damaged or has too many rejected pages."""
     clock = records.start()
     shard, shards = parse_shard(args.shard)
     records.read_record(args.dataset)  # before the work, not after it
@@ -75,7 +75,7 @@ def run(args: Wikipedia) -> None:
         stack.close()
         aside.check(writer.counts["documents"], where)
         if aside.pages == 0 and (shards == 1 or (shard == 1 and not can_be_shared(dump))):
-            raise SteleError(f"{where}: has its <siteinfo> and no page; fetch the dump again")
+            raise SteleError(f"{where}: the dump has a <siteinfo> but no page; fetch it again")
         records.write_record(
             folder / args.output.name,
             job=JOB,
@@ -99,7 +99,7 @@ def run(args: Wikipedia) -> None:
 
 @contextmanager
 def _without_collector() -> Iterator[None]:
-    """Turns the search for reference cycles off: pages and documents make none, and it takes 7 % of the time."""
+    """Turns off Python's search for reference cycles: pages have none, and the search takes 7 % of the time."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -110,7 +110,7 @@ def _without_collector() -> Iterator[None]:
 
 
 def _notes(dump: Sequence[DumpFiles], shards: int) -> list[str]:
-    """Notes on the dump for the reader of the record."""
+    """Writes the record's notes on missing parts, on a missing index and on a missing siteinfo of a dump."""
     notes = []
     if gap := missing_pages(dump):
         notes.append(f"parts are missing: no file has pages {gap}")
@@ -124,7 +124,7 @@ def _notes(dump: Sequence[DumpFiles], shards: int) -> list[str]:
 
 
 class Aside:
-    """The pages that are no documents: files of redirects and rejects, and counts."""
+    """Collects the pages that do not become documents: files of redirects and of rejected pages, and counts."""
 
     def __init__(self, folder: Path, stack: ExitStack) -> None:
         self.site = Site()
@@ -155,17 +155,17 @@ class Aside:
         self._ids.append(_eight_bytes(page_id))
 
     def duplicate_titles(self) -> int:
-        """How many articles and redirects have the title of one before them."""
+        """Number of articles and redirects whose title occurred before."""
         return _repeated(self._titles)
 
     def check(self, documents: int, path: Path) -> None:
-        """Raises SteleError when more than ten pages and more than one in a thousand could not be parsed, and when
-        pages share an id, by which documents are known.
+        """Raises SteleError if more than ten pages and more than one in a thousand could not be parsed, or if pages
+        share an id, which has to identify a document.
         """
         if repeated := _repeated(self._ids):
             raise SteleError(
-                f"{path}: {repeated} pages have the id of a page before them, as no dump of one wiki has; "
-                "was it put together from several? Fetch it again"
+                f"{path}: {repeated} pages have the id of an earlier page, which happens in no dump of one wiki; "
+                "it may be put together from several dumps: fetch it again"
             )
         if self.rejects > max(REJECTS, REJECTED_SHARE * (documents + self.rejects)):
             raise SteleError(f"{path}: {self.rejects} pages could not be parsed; the first: {self.first_reject}")
@@ -176,14 +176,14 @@ def _eight_bytes(text: str) -> int:
 
 
 def _repeated(digests: array[int]) -> int:
-    """How many of some numbers came before."""
+    """Number of digests that occurred before."""
     import numpy as np
 
     return len(digests) - len(np.unique(np.frombuffer(digests, np.uint64))) if digests else 0
 
 
 def parse_shard(text: str) -> tuple[int, int]:
-    """(i, n) of "i/n" with 1 <= i <= n."""
+    """Parses "i/n" into (i, n). Raises SteleError unless 1 <= i <= n."""
     first, slash, last = text.partition("/")
     if not (slash and re.fullmatch("[0-9]{1,9}/[0-9]{1,9}", f"{first}/{last}") and 1 <= int(first) <= int(last)):
         raise SteleError(f"--shard {text}: want i/n with i from 1 to n, for example 1/4")
@@ -191,7 +191,7 @@ def parse_shard(text: str) -> tuple[int, int]:
 
 
 def documents(pages: Iterator[Site | Page], language: str, aside: Aside) -> Iterator[Document]:
-    """The articles of a dump; the other pages go to `aside`."""
+    """Yields the articles of a dump as Documents; records all other pages in `aside`."""
     site = Site()
     for page in pages:
         if isinstance(page, Site):
@@ -228,9 +228,9 @@ def _kind(page: Page) -> str:
 
 
 def to_document(page: Page, text: PageText, language: str) -> Document | None:
-    """The Document of a page, links and sections moved to its sentences; None for a page without a sentence."""
+    """Makes a page's Document, its links and sections relative to sentences; None for a page without a sentence."""
     if not page.title:
-        raise SteleError(f"page {page.page_id or 'without id'} has no title: damaged export")
+        raise SteleError(f"page {page.page_id or 'without id'} has no title; the export is damaged")
     sentences: list[str] = []
     paragraphs: list[int] = []
     first_sentence: list[int] = []

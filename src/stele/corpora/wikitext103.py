@@ -1,8 +1,8 @@
-"""Read WikiText-103 (raw) into Documents, an article each.
+"""Read WikiText-103 (raw) into Documents, one for each article.
 
-The format (Merity et al. 2016): UTF-8, a line is a paragraph, tokens apart by blanks, ` = Title = ` between empty lines
-begins an article, ` = = Section = = ` a section. The text stays as it is, `@-@` for a hyphen within a word included: so
-it was read by those who measured bits per character on it. Only the training part is read.
+The format (Merity et al. 2016): UTF-8; each line is a paragraph with tokens separated by spaces; ` = Title = ` between
+empty lines begins an article, ` = = Section = = ` a section. The text is not changed, not even `@-@` for a hyphen in a
+word, because published numbers of bits per character use this text. Only the training part is read.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ class Wikitext103(Job):
     """record.json of the dataset."""
     output: Annotated[NewRecord, record_of(JOB)]
     limit: Count | None = None
-    """Take this many articles only."""
+    """Read only the first N articles."""
 
 
 def run(args: Wikitext103) -> None:
-    """Writes the articles; raises SteleError for a damaged or foreign file."""
+    """Writes the articles. Raises SteleError if the file is damaged or not raw WikiText-103."""
     clock = records.start()
     records.read_record(args.dataset)  # before the work, not after it
     source = text_file(args.dataset.parent)
@@ -51,7 +51,7 @@ def run(args: Wikitext103) -> None:
             for document in islice(articles, args.limit):
                 writer.add(document)
         if not writer.counts["documents"]:
-            raise SteleError(f"{source}: not one article in it; want lines of text below ` = Title = `")
+            raise SteleError(f"{source}: not one article in it; want lines of text below a line ` = Title = `")
         records.write_record(
             folder / args.output.name,
             job=JOB,
@@ -67,16 +67,16 @@ def run(args: Wikitext103) -> None:
 
 
 def text_file(folder: Path) -> Path:
-    """The training part in a dataset's folder."""
+    """Finds the training part in a dataset's folder. Raises SteleError, listing the files, if there is none."""
     files = sorted(folder.rglob(FILE))
     if not files:
         there = ", ".join(sorted(path.name for path in folder.iterdir())) if folder.is_dir() else "no such folder"
-        raise SteleError(f"{folder}: no {FILE} (found: {there})")
+        raise SteleError(f"{folder}: no {FILE} found; want raw WikiText-103 (files: {there})")
     return files[0]
 
 
 def heading_of(line: str) -> tuple[int, str]:
-    """(level, text) of a heading; level 0 of any other line.
+    """Parses a heading line into (level, text); any other line gives level 0.
 
     >>> heading_of(" = Title = "), heading_of(" = = A = b = = "), heading_of(" a = b ")
     ((1, 'Title'), (2, 'A = b'), (0, ''))
@@ -88,7 +88,7 @@ def heading_of(line: str) -> tuple[int, str]:
 
 
 def documents(lines: Iterable[str], where: str) -> Iterator[Document]:
-    """The articles that have text; text before the first title is an error."""
+    """Yields the articles that have text. Raises SteleError for text before the first title."""
     number, title = 0, None
     sentences: list[str] = []
     paragraphs: list[int] = []

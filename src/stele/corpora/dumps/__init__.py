@@ -1,1 +1,1 @@
-"""Reading dumps: files, XML, SQL, and the titles that links lead to."""
+"""Readers of Wikimedia's dumps: their files, XML and SQL, and the resolution of link targets to pages."""

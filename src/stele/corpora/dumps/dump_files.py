@@ -1,10 +1,10 @@
 """The files of a wiki's dump in a folder: articles in one file or in parts, indexes, siteinfo.
 
-Wikimedia gives the articles of a large wiki in one file and, the same pages again, in parts whose names say which page
-ids they hold: enwiki-20220801-pages-articles1.xml-p1p41242.bz2. Each part is a whole export, with its own siteinfo.
+Wikimedia publishes the articles of a large wiki in one file and, again, in parts whose names give the range of page
+ids: enwiki-20220801-pages-articles1.xml-p1p41242.bz2. Each part is a whole export with its own siteinfo.
 
-They are decompressed strictly: every byte of a range must belong to a whole stream with a right checksum. What is
-damaged, cut short or followed by rubbish is an error.
+Decompression is strict: every byte of a range must belong to a complete stream with a correct checksum. A file that is
+damaged, cut short or followed by other bytes raises SteleError.
 
 The <siteinfo> in a dump's header names each namespace of the wiki once. {wiki}-{date}-siteinfo-namespaces.json.gz
 beside the dump is the answer of MediaWiki's api.php?action=query&meta=siteinfo with namespaces, namespacealiases and
@@ -31,21 +31,21 @@ _ARTICLES = re.compile(r"(?P<wiki>[^-]+)-.*pages-articles.*\.xml(?:-p(?P<first>\
 
 
 class DumpFiles(NamedTuple):
-    """A dump, or a part of one: the articles, for a multistream dump its index, and the wiki's siteinfo."""
+    """Files of a dump or of one of its parts: the articles, a multistream dump's index, and the wiki's siteinfo."""
 
     articles: Path
     index: Path | None = None
     siteinfo: Path | None = None
 
     def can_be_cut(self) -> bool:
-        """Whether it has blocks that can be read on their own, and an index that says where they are."""
+        """Whether the articles consist of blocks that can be read on their own, and an index locates the blocks."""
         return self.index is not None and compression_of(self.articles) == "bzip2"
 
 
 def find_dump(folder: Path) -> list[DumpFiles]:
-    """The dump in a dataset folder, its parts in the order of their pages.
+    """Finds the dump in a dataset's folder; its parts are in the order of their pages.
 
-    Raises SteleError for none, several dumps or parts that overlap; lists the files, and the names that are read.
+    Raises SteleError, listing the files, if there is no dump, if there are several, or if parts overlap.
     """
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     articles = [path for path in files if _ARTICLES.fullmatch(path.name) and "index" not in path.name]
@@ -58,7 +58,7 @@ def find_dump(folder: Path) -> list[DumpFiles]:
 
 
 def page_ids(articles: Path) -> tuple[int, int] | None:
-    """The first and last page id that the name of a part gives.
+    """First and last page id in the name of a part; None for other names.
 
     >>> page_ids(Path("enwiki-1-pages-articles1.xml-p1p41242.bz2"))
     (1, 41242)
@@ -68,14 +68,14 @@ def page_ids(articles: Path) -> tuple[int, int] | None:
 
 
 def missing_pages(dumps: Sequence[DumpFiles]) -> str | None:
-    """Which page ids no part of a dump in parts holds between its first and its last; None where there is no gap."""
+    """Ranges of page ids missing between the parts of a dump, e.g. "p5p9"; None if there is no gap."""
     ranges = [ids for dump in dumps if (ids := page_ids(dump.articles))]
     gaps = [(before[1] + 1, after[0] - 1) for before, after in pairwise(ranges) if after[0] > before[1] + 1]
     return ", ".join(f"p{first}p{last}" for first, last in gaps) or None
 
 
 def parts_of_shard(dumps: Sequence[DumpFiles], shard: int, shards: int) -> list[DumpFiles]:
-    """The parts of a dump that a shard reads whole: those whose middle byte lies in its share of all bytes."""
+    """Selects the parts that a shard reads as a whole: those whose middle byte lies in its share of all bytes."""
     sizes = [dump.articles.stat().st_size for dump in dumps]
     ends = list(accumulate(sizes))
     share = ends[-1] / shards
@@ -84,14 +84,14 @@ def parts_of_shard(dumps: Sequence[DumpFiles], shard: int, shards: int) -> list[
 
 
 def _are_parts(articles: Sequence[Path]) -> bool:
-    """Whether files are parts of one dump: of one wiki, each with its own page ids."""
+    """Whether files are parts of one dump: of one wiki, with ranges of page ids that do not overlap."""
     wikis = {path.name.partition("-")[0] for path in articles}
     ranges = [page_ids(path) for path in articles]
     return len(wikis) == 1 and None not in ranges and all(before[1] < after[0] for before, after in pairwise(ranges))
 
 
 def _with_others(articles: Path, files: Iterable[Path]) -> DumpFiles:
-    """The articles with their own index and their wiki's siteinfo."""
+    """Groups a file of articles with its index and its wiki's siteinfo."""
     wiki, files = articles.name.partition("-")[0], list(files)
     indexes = [path for path in files if "index" in path.name and _index_key(path) == _index_key(articles)]
     about = [path for path in files if re.fullmatch(rf"{re.escape(wiki)}-.*siteinfo-namespaces\.json.*", path.name)]
@@ -100,7 +100,7 @@ def _with_others(articles: Path, files: Iterable[Path]) -> DumpFiles:
 
 
 def _index_key(path: Path) -> tuple[str, str]:
-    """The part of its name that a multistream dump, or a part of one, shares with its index."""
+    """Part of the name that a file of a multistream dump shares with its index."""
     stem, _, rest = path.name.replace("-index", "").partition(".")
     return stem, rest.removeprefix("xml").removeprefix("txt").removesuffix(".bz2")
 
@@ -111,7 +111,7 @@ _OPEN = {"bzip2": open_bz2, "xz": open_xz}
 
 
 def compression_of(path: Path) -> str:
-    """ "bzip2", "xz" or "plain", by the file's first bytes; other compressions and empty files are refused."""
+    """Compression by the first bytes: "bzip2", "xz" or "plain". Raises SteleError for others and an empty file."""
     with reading(path, advice="fetch the dataset first"), open(path, "rb") as handle:
         start = handle.read(8)
     if not start:
@@ -125,9 +125,9 @@ def compression_of(path: Path) -> str:
 def read_blocks(
     path: Path, begin: int = 0, end: int | None = None, progress: Callable[[int], None] | None = None
 ) -> Iterator[bytes]:
-    """The decompressed content of bytes [begin, end) of a file, as blocks of some megabytes at most.
+    """Yields the decompressed bytes [begin, end) of a file in blocks of at most some megabytes.
 
-    `progress` is called with the number of compressed bytes read since the last call.
+    `progress` gets the number of compressed bytes read since its last call. Raises SteleError for a damaged file.
     """
     kind = compression_of(path) if begin == 0 else "bzip2"
     where = f"{path}" if end is None else f"{path}, bytes {begin} to {end}, as its index says"
@@ -140,7 +140,7 @@ def read_blocks(
 
 
 class _Section:
-    """The next `left` bytes of a file, read once; `progress` is called with the size of each read."""
+    """File object over the next `left` bytes of a file; it calls `progress` with the size of each read."""
 
     def __init__(self, handle: IO[bytes], left: int, progress: Callable[[int], None]) -> None:
         self._handle, self._left, self._progress = handle, left, progress
@@ -168,20 +168,20 @@ _REDIRECT_WORDS = """
 
 
 class Siteinfo(NamedTuple):
-    """Further names of namespaces (name -> number) and words for redirects, in lower case without `#`."""
+    """Additional names of namespaces (name -> number) and the words for redirects, in lower case without `#`."""
 
     names: dict[str, int]
     redirect_words: tuple[str, ...]
 
 
 def site_of(language: str, case: str, names: Iterable[tuple[str | None, str | None]], siteinfo: Siteinfo) -> Site:
-    """The Site that an export's header describes: its `names`, (number, name), come before the names of `siteinfo`."""
+    """Makes the Site of an export's header; the header's `names` (number, name) override those of `siteinfo`."""
     local = {name: int(key) for key, name in names if name and re.fullmatch("-?[0-9]{1,9}", key or "")}
     return Site(language, case != "case-sensitive", {**siteinfo.names, **local})
 
 
 def read_siteinfo(path: Path | None) -> Siteinfo:
-    """The names and words in the file beside a dump; none without one. Raises SteleError for a damaged file."""
+    """Reads the siteinfo beside a dump; without a file it is empty. Raises SteleError if the file is damaged."""
     if path is None:
         return Siteinfo({}, ())
     what = "siteinfo of a wiki", "fetch it again or remove it"
@@ -189,7 +189,7 @@ def read_siteinfo(path: Path | None) -> Siteinfo:
         with open_bytes(path) as handle:
             text = handle.read(LARGEST + 1)
         if len(text) > LARGEST:
-            raise SteleError(f"{path}: more than {LARGEST >> 20} MB unpacked: no siteinfo of a wiki; fetch it again")
+            raise SteleError(f"{path}: more than {LARGEST >> 20} MB unpacked; not a wiki's siteinfo: fetch it again")
         answer = parse_json(text, path, *what)["query"]
         return Siteinfo(_names(answer), _words(answer))
 
@@ -209,7 +209,7 @@ def _words(answer: JsonObject) -> tuple[str, ...]:
 
 
 def redirect_pattern(siteinfo: Siteinfo) -> re.Pattern[str]:
-    """Matches the beginning of a redirect's text; group 1 is its target."""
+    """Compiles a pattern for the beginning of a redirect's text; its group 1 is the target."""
     words = "|".join(
         map(re.escape, sorted({*_REDIRECT_WORDS.split(), *siteinfo.redirect_words}, key=len, reverse=True))
     )

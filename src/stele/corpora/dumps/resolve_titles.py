@@ -1,13 +1,13 @@
-"""Titles to page numbers: the joins of a knowledge base, in DuckDB, within its memory limit.
+"""Resolve titles to page numbers: the joins of a knowledge base, in DuckDB, within its memory limit.
 
-Tables, in the order of their making:
+The tables, in the order of their creation:
 
     pages     page, doc_id, title, sentences            all pages, numbered in the order of the documents
-    own       title -> page, pages                      the first page of each title, and how many have it
+    own       title -> page, pages                      the first page of each title, and the number of its pages
     redirects id, title, target                         the first redirect of each title that no page has
-    names     title -> page, how                        all titles that lead somewhere, or are known to lead nowhere
+    names     title -> page, how                        all titles of pages and redirects, with page null for dead ends
     entities  page -> entity, how, several              see `find_entities`
-    resolved  page, sentence, target, how               a row a link; target null where it could not be resolved
+    resolved  page, sentence, target, how               all links, with target null for an unresolved link
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 
-# what became of a title: a page's own, a redirect that ends at a page, neither, a redirect that ends nowhere or never
+# how a title resolves: to a page of this title, through a redirect, not at all, to a dead end, into a loop
 DIRECT, REDIRECTED, MISSING, TO_NOTHING, LOOP = range(5)
 
 
 def follow(pages: np.ndarray, following: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(page or -1, REDIRECTED, TO_NOTHING or LOOP) of each redirect, int32 and uint8 [n].
+    """Follows all redirects. Returns (page or -1, int32 [n]; REDIRECTED, TO_NOTHING or LOOP, uint8 [n]).
 
-    pages       int32 [n], the page whose title the target is, -1 where there is none
-    following   int32 [n], the redirect whose title the target is, -1 where there is none; ignored beside a page
+    pages       int32 [n], the page that has the target's title, or -1
+    following   int32 [n], the redirect that has the target's title, or -1; ignored if there is such a page
 
     Each round doubles how far every redirect has been followed, so a chain of any length takes log2(n) rounds.
 
@@ -65,7 +65,7 @@ REASONS = {MISSING: "missing_page", TO_NOTHING: "redirect_to_nothing", LOOP: "re
 def streamed(
     connection: DuckDBPyConnection, name: str, batches: Iterable[pa.RecordBatch], schema: pa.Schema
 ) -> Iterator[None]:
-    """Lets queries read `batches` once, as the table `name`; an error of their making stays what it is."""
+    """Lets queries read `batches` once, as the table `name`; re-raises an error of the batches' iterator as it is."""
     import duckdb
 
     failed: list[Exception] = []
@@ -89,12 +89,12 @@ def streamed(
 
 
 def _read_numbers(connection: DuckDBPyConnection, query: str) -> tuple[int, ...]:
-    """The numbers of a query of one row."""
+    """Runs a query with one row of numbers and returns them; null becomes 0."""
     return tuple(int(value or 0) for value in connection.execute(query).fetchall()[0])
 
 
 def load_pages(connection: DuckDBPyConnection, batches: Iterable[pa.RecordBatch]) -> dict[str, int]:
-    """Tables `pages` and `own`, from batches of PAGE_ROWS."""
+    """Creates the tables `pages` and `own` from batches of PAGE_ROWS. Returns the counts for the record."""
     with streamed(connection, "rows", batches, PAGE_ROWS):
         connection.execute("CREATE TABLE pages AS SELECT * FROM rows")
     connection.execute(
@@ -105,9 +105,9 @@ def load_pages(connection: DuckDBPyConnection, batches: Iterable[pa.RecordBatch]
 
 
 def load_redirects(connection: DuckDBPyConnection, batches: Iterable[pa.RecordBatch]) -> dict[str, int]:
-    """Tables `redirects` and `names`, from batches of REDIRECT_ROWS.
+    """Creates the tables `redirects` and `names` from batches of REDIRECT_ROWS. Returns the counts for the record.
 
-    Of redirects with one title the first counts; one whose title a page has is no way to that title.
+    Of several redirects with one title the first counts; a redirect with the title of a page is ignored.
     """
     with streamed(connection, "rows", batches, REDIRECT_ROWS):
         connection.execute("CREATE TABLE redirect_rows AS SELECT * FROM rows")
@@ -155,9 +155,9 @@ def load_redirects(connection: DuckDBPyConnection, batches: Iterable[pa.RecordBa
 
 
 def find_entities(connection: DuckDBPyConnection, batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> dict:
-    """Table `entities` from batches of title and entity: what each page is about.
+    """Creates the table `entities` (the item that each page is about) from batches of title and entity.
 
-    An item that has the page's own title comes first; else the smallest of those that have a redirect to it.
+    An item with the page's own title has priority; otherwise the smallest item with the title of a redirect counts.
     """
     with streamed(connection, "rows", batches, schema):
         connection.execute(
@@ -174,9 +174,9 @@ def find_entities(connection: DuckDBPyConnection, batches: Iterable[pa.RecordBat
 
 
 def resolve_links(connection: DuckDBPyConnection, batches: Iterable[pa.RecordBatch]) -> dict:
-    """Table `resolved`, from batches of LINK_ROWS; how many were, by which way, and why the others were not.
+    """Creates the table `resolved` from batches of LINK_ROWS. Counts links by way of resolution or reason of failure.
 
-    A link from a page to itself, also from a page that repeats another's title to that one, is resolved, but counted.
+    Links of a page to itself are resolved and counted apart, as are links to another page of the page's own title.
     """
     with streamed(connection, "rows", batches, LINK_ROWS):
         connection.execute(
@@ -210,7 +210,7 @@ def resolve_links(connection: DuckDBPyConnection, batches: Iterable[pa.RecordBat
 
 
 def pages_in_order(connection: DuckDBPyConnection, batch: int) -> pa.RecordBatchReader:
-    """Batches of the columns of PAGES_SCHEMA by page."""
+    """Reads the pages in batches with the columns of PAGES_SCHEMA, ordered by page."""
     return connection.sql(
         """
         SELECT page, doc_id, title, entity, sentences FROM pages LEFT JOIN entities USING (page) ORDER BY page
@@ -219,7 +219,7 @@ def pages_in_order(connection: DuckDBPyConnection, batch: int) -> pa.RecordBatch
 
 
 def links_in_order(connection: DuckDBPyConnection, batch: int) -> Iterator[pa.RecordBatch]:
-    """Batches of LINKS_SCHEMA, ascending; links that a sentence has several times come several times."""
+    """Yields the links in batches of LINKS_SCHEMA, ascending; a link that a sentence repeats is repeated."""
     reader = connection.sql(
         "SELECT page, sentence, target FROM resolved WHERE target <> page ORDER BY page, sentence, target"
     ).to_arrow_reader(batch)

@@ -1,9 +1,9 @@
 """The table wb_items_per_site of an SQL dump, read by grammar: streamed, about a megabyte of rows at a time.
 
-A dump is statements that end with a semicolon, wherever its lines end: mysqldump and mariadb-dump write the rows of an
-INSERT in one line or a line each, with or without the names of the columns, in any order. What brackets, commas and
-semicolons outside of string literals bound is found by numpy in all bytes at once; every row is checked
-(`sql_literals.py` reads the values). Table: https://www.mediawiki.org/wiki/Wikibase/Schema/wb_items_per_site
+A dump consists of statements that end with a semicolon, independent of line ends: mysqldump and mariadb-dump write an
+INSERT's rows on one line or on a line each, with or without column names, in any order. Numpy finds the brackets,
+commas and semicolons outside of string literals in all bytes at once; every row is checked (`sql_literals.py` reads the
+values). Table: https://www.mediawiki.org/wiki/Wikibase/Schema/wb_items_per_site
 """
 
 from __future__ import annotations
@@ -56,11 +56,11 @@ _NESTED = re.compile(rb"'(?:[^'\\]++|\\.)*+(?:'|\Z)|\([^()']*+\)", re.S)
 
 
 class Rows(NamedTuple):
-    """Rows of the wanted sites, in the order of the table: all three have one entry a row.
+    """Rows of the wanted sites, in the order of the table; each array has one entry for each row.
 
-    sites   int64, index among the wanted sites
-    items   int64, item numbers
-    titles  binary, page titles without escapes
+    sites   int64 [n], indices into the wanted sites
+    items   int64 [n], item numbers
+    titles  binary [n], page titles without escapes
     """
 
     sites: np.ndarray
@@ -69,7 +69,7 @@ class Rows(NamedTuple):
 
 
 class _Input:
-    """The bytes of a .sql.gz from `at` on, as far as they are read; `progress` gets the compressed bytes of a read."""
+    """Decompressing reader of a .sql.gz: `text` from `at` on is unread; `progress` gets each read's compressed size."""
 
     def __init__(self, path: Path, progress: Callable[[int], None]) -> None:
         self.raw = open(path, "rb")  # noqa: SIM115
@@ -78,7 +78,7 @@ class _Input:
         self.text, self.at, self.ended = b"", 0, False
 
     def fill(self) -> bool:
-        """Reads on; whether there was more."""
+        """Reads the next chunk. Returns whether there was one."""
         chunk = self.plain.read(CHUNK)
         self.text, self.at, self.ended = self.text[self.at :] + chunk, 0, not chunk
         self.progress(self.raw.tell() - self.seen)
@@ -91,10 +91,10 @@ class _Input:
 
 
 def read_rows(path: Path, sites: Sequence[str], progress: Callable[[int], None]) -> Iterator[tuple[int, Rows]]:
-    """(number of rows, the `Rows` of the wanted sites), block by block, of the table in a .sql.gz.
+    """Reads the table in a .sql.gz. Yields for each block (its number of rows, the `Rows` of the wanted sites).
 
-    `progress` is called with the number of compressed bytes read since the last call. Another table, a missing column,
-    rows of another shape, damage and truncation are errors.
+    `progress` gets the number of compressed bytes read since its last call. Raises SteleError for another table, a
+    missing column, rows of another shape, and a damaged or truncated file.
     """
     columns: list[str] = []  # of the table, once its CREATE TABLE is over
     inserts, created, locked = 0, False, False
@@ -110,20 +110,20 @@ def read_rows(path: Path, sites: Sequence[str], progress: Callable[[int], None])
             statement = _whole_statement(source, path, created)
             if create := _CREATE.match(statement):
                 if (table := _name(create.groups()[3:])) != TABLE:
-                    raise SteleError(f"{path}: a dump of the table {table}, want {TABLE}")
+                    raise SteleError(f"{path}: found a dump of the table {table}, want {TABLE}")
                 columns, created = _created_columns(statement[create.end() :]), True
             words = statement[:16].upper().split()
             locked = words[:2] == [b"LOCK", b"TABLES"] or (locked and words[:1] != [b"UNLOCK"])
     if not created and not inserts:
         raise SteleError(f"{path}: no CREATE TABLE in it: not a mysqldump of {TABLE}")
     if not inserts:
-        raise SteleError(f"{path}: not one row in it; delete it and fetch it again")
+        raise SteleError(f"{path}: the table has no rows; delete the file and fetch it again")
     if locked:
         raise SteleError(f"{path}: ends before its UNLOCK TABLES: a dump that was cut short; fetch it again")
 
 
 def _begin_statement(source: _Input) -> bool:
-    """Moves on to the next statement, past white space and comments; whether there is one."""
+    """Skips white space and comments before the next statement. Returns whether there is one."""
     while True:
         while len(source.text) - source.at < AHEAD and not source.ended:
             source.fill()
@@ -150,7 +150,7 @@ def _name(parts: Sequence[bytes | None]) -> str:
 
 
 def _created_columns(body: bytes) -> list[str]:
-    """The names of the columns, from the text behind the first bracket of a CREATE TABLE."""
+    """Column names, from the text after the first bracket of a CREATE TABLE."""
     for _ in range(4):  # types and keys nest no deeper
         body = _NESTED.sub(b" ", body)
     definitions = [part.strip() for part in body.partition(b")")[0].split(b",")]
@@ -159,7 +159,7 @@ def _created_columns(body: bytes) -> list[str]:
 
 
 def _layout(insert: re.Match[bytes], columns: list[str], path: Path) -> list[str]:
-    """The columns of the rows of an INSERT, in order."""
+    """Names of an INSERT's columns, in order. Raises SteleError for another table or a missing column."""
     if (table := _name(insert.groups()[3:6])) != TABLE:
         raise SteleError(f"{path}: found rows of {table}, want rows of {TABLE}")
     if insert.group(7) is not None:
@@ -173,7 +173,7 @@ def _layout(insert: re.Match[bytes], columns: list[str], path: Path) -> list[str
 def _rows_of_statement(
     source: _Input, columns: Sequence[str], wanted: pa.Array, where: str
 ) -> Iterator[tuple[int, Rows]]:
-    """The rows from where the input stands, behind VALUES, to the end of the statement."""
+    """Yields the rows from the input's position, after VALUES, to the end of the statement."""
     window, done, looks_ended = CHUNK, 0, True
     while True:
         end = _apparent_end(source.text, source.at, source.at + window) if looks_ended else -1
@@ -199,9 +199,9 @@ def _rows_of_statement(
 
 
 def _apparent_end(text: bytes, begin: int, stop: int) -> int:
-    """Where a statement seems to end (a literal may look like it); -1: not before `stop`.
+    """Position where a statement seems to end (a literal may look like an end); -1 if there is none before `stop`.
 
-    So no byte of the next statement is looked at twice.
+    Thanks to it, no byte of the next statement is parsed twice.
     """
     newline = text.find(b"\n", begin, stop)  # ten times as fast; enough where a statement is a line
     if newline > begin + 1 and text[newline - 1] == _SEMICOLON:
@@ -211,8 +211,8 @@ def _apparent_end(text: bytes, begin: int, stop: int) -> int:
 
 
 def _row_bounds(block: bytes, columns: int, where: str, done: int) -> tuple[np.ndarray, int, bool]:
-    """(a line a row: places of its brackets and commas, and of the comma behind it; bytes used; whether the statement
-    has ended) of the whole rows in some bytes, which begin outside of a row.
+    """Finds the complete rows in bytes that begin outside of a row. Returns (positions of each row's brackets and
+    commas and of the comma after it, int64 [rows, columns + 2]; bytes used; whether the statement has ended).
     """
     text, places, kinds = _structure(block)
     ends = np.flatnonzero(kinds == _SEMICOLON)
@@ -244,7 +244,7 @@ def _row_bounds(block: bytes, columns: int, where: str, done: int) -> tuple[np.n
 
 
 def _structure(block: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(bytes, places of brackets, commas and semicolons outside of string literals, which of them each is)."""
+    """Returns (the bytes; positions of brackets, commas, semicolons outside of literals; the byte at each)."""
     text = np.frombuffer(block, np.uint8)
     places = np.flatnonzero((text - QUOTE < 6) | (text == _SEMICOLON))  # '()*+, and ;
     kinds = text[places]
@@ -260,7 +260,7 @@ def _structure(block: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _ranges(firsts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """The numbers first, first + 1, ... of each range, int64.
+    """Concatenates the numbers first, first + 1, ... of all ranges, int64.
 
     >>> _ranges(np.array([3, 8]), np.array([2, 1])).tolist()
     [3, 4, 8]

@@ -1,7 +1,7 @@
-"""The literals of an SQL dump: where they stand in some bytes, found by numpy in all rows at once, and what they mean.
+"""Literals of an SQL dump: their positions, which numpy finds in all rows at once, and the values that they denote.
 
-Literals: https://mariadb.com/docs/server/reference/sql-structure/sql-language-structure/string-literals. One
-that is no plain string or number (NULL, hexadecimal, binary) is read by itself.
+Literals: https://mariadb.com/docs/server/reference/sql-structure/sql-language-structure/string-literals. A literal
+other than a plain string or number (NULL, hexadecimal, binary) is parsed on its own.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _MEANT = {b"0": b"\0", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"b": b"\b", b"Z":
 
 
 def trimmed(text: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The stretches [begin, end) without white space at their ends; behind each there is another byte."""
+    """Trims white space from the ends of the ranges [begin, end); at least one byte must follow each range."""
     for _ in range(_SPACES):
         if not (blank := (begins < ends) & _SPACE[text[begins]]).any():
             break
@@ -38,7 +38,7 @@ def trimmed(text: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> tuple[np.
 
 
 def escaped(text: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """Whether an odd number of backslashes stands right before each place, bool; more than `_BACKSLASHES` are cut."""
+    """Whether an odd number of backslashes precedes each position, bool [n]; looks back `_BACKSLASHES` at most."""
     odd, behind = np.zeros(len(places), bool), np.arange(len(places))
     for distance in range(1, _BACKSLASHES + 1):
         behind = behind[text[places[behind] - distance] == _BACKSLASH]
@@ -49,7 +49,7 @@ def escaped(text: np.ndarray, places: np.ndarray) -> np.ndarray:
 
 
 def numbers_before(text: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(values, places of the byte before them) of the numbers whose last digit is right before `ends`."""
+    """Parses the numbers that end right before `ends`. Returns (values, position before each one), int64 [n]."""
     values, places = np.zeros(len(ends), np.int64), ends - 1
     going = np.ones(len(ends), bool)
     for power in 10 ** np.arange(_DIGITS):
@@ -61,7 +61,7 @@ def numbers_before(text: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def slices(buffer: pa.Buffer, begins: np.ndarray, ends: np.ndarray) -> pa.Array:
-    """The stretches [begin, end) of some bytes; in order, not overlapping."""
+    """Cuts the ranges [begin, end) out of some bytes; the ranges must ascend and not overlap."""
     if not len(begins):
         return pa.array([], pa.binary())
     bounds = np.column_stack([begins, ends]).astype(np.int32)
@@ -70,9 +70,9 @@ def slices(buffer: pa.Buffer, begins: np.ndarray, ends: np.ndarray) -> pa.Array:
 
 
 def string_bounds(text: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(begins, ends, whether inside the quotes of a string literal) of what [begin, end) holds beside white space.
+    """Locates the literals in [begin, end). Returns (begins, ends, whether each is a quoted string), [n] each.
 
-    The bounds of any other literal are its own.
+    The bounds of a quoted string exclude its quotes, those of all literals exclude white space.
     """
     quoted = _quoted(text, begins, ends)
     if not quoted.all():
@@ -90,7 +90,7 @@ def _quoted(text: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> np.ndarra
 
 
 def meaning(written: bytes) -> bytes | None:
-    """The bytes that a literal of any kind means, None for NULL. Raises ValueError for anything else."""
+    """Evaluates a literal of any kind to bytes, NULL to None. Raises ValueError for anything else."""
     if written.upper() == b"NULL":
         return None
     written = _CHARSET.sub(b"", written)
@@ -110,7 +110,7 @@ def meaning(written: bytes) -> bytes | None:
 
 
 def without_escapes(titles: pa.Array) -> pa.Array:
-    """The titles that literals without their quotation marks mean; two marks in one stand for one."""
+    """Unescapes titles, given as literals without their quotation marks; a doubled quotation mark becomes one."""
     escaped = pc.or_(pc.match_substring(titles, b"\\"), pc.match_substring(titles, b"'"))
     if not pc.any(escaped).as_py():
         return titles

@@ -1,7 +1,7 @@
-"""Wikipedia XML dumps: plain, bzip2, or shards of multistream bzip2.
+"""Read Wikipedia's XML dumps: plain, bzip2, or shards of multistream bzip2.
 
-Pages are streamed through lxml, without entity expansion and without anything being fetched. Read are the export
-formats 0.3 to 0.11 (https://www.mediawiki.org/xml/export-0.11.xsd and its predecessors).
+Pages are streamed through lxml, which expands no entities and fetches nothing. It reads the export formats 0.3 to 0.11
+(https://www.mediawiki.org/xml/export-0.11.xsd and its predecessors).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _PROLOG = re.compile(r"\ufeff?(?:\s|<\?(?:(?!\?>).)*\?>|<!--(?:(?!--).)*-->)*", 
 
 
 class Page(NamedTuple):
-    """One page of a dump; `redirect` is the target's title as written, None for other pages."""
+    """One page of a dump; `redirect` is the target's title as written, None for a page that is not a redirect."""
 
     title: str
     namespace: int
@@ -46,7 +46,7 @@ class Page(NamedTuple):
 
 
 class Part(NamedTuple):
-    """Bytes of a multistream dump: the header's [0, header), a shard's blocks' [begin, end)."""
+    """Byte ranges of a multistream dump: its header is [0, header), a shard's blocks are [begin, end)."""
 
     header: int
     begin: int
@@ -54,7 +54,7 @@ class Part(NamedTuple):
 
 
 def block_offsets(index: Path) -> Iterator[int]:
-    """Where the blocks of a multistream dump begin, each once, as its index (`offset:page id:title` lines) has them."""
+    """Yields the offset of each block of a multistream dump, from its index (lines `offset:page id:title`)."""
     pending, last = b"", None
     for block in chain(read_blocks(index), [b"\n"]):
         lines, _, pending = (pending + block).rpartition(b"\n")
@@ -69,9 +69,9 @@ def block_offsets(index: Path) -> Iterator[int]:
 
 
 def shard_part(offsets: Iterable[int], size: int, shard: int, shards: int) -> Part | None:
-    """The bytes of shard `shard` of `shards` (from 1): whole blocks, about equal bytes, together all blocks.
+    """Bytes of shard `shard` of `shards` (from 1): whole blocks, of about equal size; all shards cover all blocks.
 
-    `offsets` are those of the blocks of a dump of `size` bytes; they are read no further than needed. None: no block.
+    `offsets` are the offsets of the blocks in a dump of `size` bytes, read as far as needed. None if there is no block.
 
     >>> [shard_part([100, 200, 300, 900], 1000, i, 2) for i in (1, 2)]
     [Part(header=100, begin=100, end=300), Part(header=100, begin=300, end=1000)]
@@ -102,10 +102,10 @@ def shard_part(offsets: Iterable[int], size: int, shard: int, shards: int) -> Pa
 def read_dump(
     dump: Sequence[DumpFiles], shard: int = 1, shards: int = 1, progress: Callable[[int], None] | None = None
 ) -> Iterator[Site | Page]:
-    """The Site of a dump, or of each of its parts, before the pages of one shard, in order.
+    """Yields the Site of a dump (or of each of its parts), followed by its pages in one shard, in order.
 
-    A shard of a dump in parts is some of them, whole; a dump that cannot be cut is shard 1 whole. Other shards have a
-    Site and no page. Raises SteleError for what is damaged, truncated, declares entities, or does not match its index.
+    A dump in parts is divided by whole parts; a dump that cannot be divided is read by shard 1, and other shards get a
+    Site without pages. Raises SteleError if a dump is damaged, declares entities, or does not match its index.
     """
     if len(dump) == 1:
         return _read(dump[0], shard, shards, progress)
@@ -114,7 +114,7 @@ def read_dump(
 
 
 def can_be_shared(dump: Sequence[DumpFiles]) -> bool:
-    """Whether shards can share a dump: it has several parts, or blocks and an index that names them."""
+    """Whether a dump can be divided among shards: it has several parts, or blocks and an index that lists them."""
     return len(dump) > 1 or (dump[0].can_be_cut() and next(block_offsets(dump[0].index), None) is not None)
 
 
@@ -141,17 +141,17 @@ def _blocks(path: Path, part: Part, progress: Callable[[int], None] | None) -> I
 
 
 def _header(path: Path, end: int) -> bytes:
-    """The XML before the first block; pages in it are an index's that lacks the first blocks."""
+    """Reads the XML before the first block. Raises SteleError for a page there: the index lacks the first blocks."""
     header = b""
     for block in read_blocks(path, 0, end):
         header += block
         if b"<page>" in header or len(header) > LARGEST_HEADER:
-            raise SteleError(f"{path}: pages before byte {end}, where its index says that the first one is; fetch both")
+            raise SteleError(f"{path}: pages before byte {end}, where its index has the first one; fetch both again")
     return header
 
 
 class _Stream:
-    """Blocks of bytes as the file object that lxml reads; `unread` counts bytes since the last whole page."""
+    """File object over blocks of bytes, for lxml; `unread` counts the bytes since the last complete page."""
 
     def __init__(self, blocks: Iterator[bytes], path: Path) -> None:
         self.blocks, self.block, self.position, self.unread, self.path = blocks, b"", 0, 0, path
@@ -201,7 +201,7 @@ def _parse(blocks: Iterator[bytes], path: Path, siteinfo: Siteinfo) -> Iterator[
 
 
 def _refuse_doctype(head: bytes, path: Path) -> None:
-    """No dump has a document type; one that has could declare entities that explode, in attributes at once."""
+    """Raises SteleError for a document type, which dumps lack: it could declare entities that expand without end."""
     encoding = "utf-16" if head[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-16-be" if head[:1] == b"\0" else "utf-8"
     if head[1:2] == b"\0":
         encoding = "utf-16-le"
@@ -215,14 +215,14 @@ def _refuse_doctype(head: bytes, path: Path) -> None:
 
 def _doctype(path: Path) -> SteleError:
     return SteleError(
-        f"{path}: declares a document type, which no MediaWiki export does (it may hide entities); refused"
+        f"{path}: declares a document type (it may hide entities); no MediaWiki export has one, so it is not read"
     )
 
 
 def _no_siteinfo(path: Path) -> SteleError:
     return SteleError(
-        f"{path}: an export without a <siteinfo> before its first page, which says the wiki's namespaces and how it "
-        "writes titles; export the pages again with it, or copy it from another export of the same wiki"
+        f"{path}: an export without a <siteinfo> before its first page; it gives the wiki's namespaces and its way to "
+        "write titles. Export the pages again with it, or copy it from another export of the same wiki"
     )
 
 
@@ -234,7 +234,7 @@ def _site(element: etree._Element, siteinfo: Siteinfo) -> Site:
 
 
 def _page(element: etree._Element, site: Site, unmarked: re.Pattern[str]) -> Page:
-    """A page as exported; "" for a title that is not there."""
+    """Makes the Page of an exported element; a missing title becomes ""."""
     title = element.findtext("{*}title") or ""
     revisions = element.findall("{*}revision")
     revision = revisions[-1] if revisions else None  # the last one of a page with history
@@ -253,9 +253,9 @@ def _page(element: etree._Element, site: Site, unmarked: re.Pattern[str]) -> Pag
 
 
 def _redirect(element: etree._Element, text: str, unmarked: re.Pattern[str]) -> str | None:
-    """The target of a redirect as the export gives it.
+    """Target of a redirect as the export gives it; None for other pages.
 
-    Exports before format 0.4 mark none, those before 0.6 do not say where to: there the text says it.
+    Exports before format 0.4 do not mark redirects, those before 0.6 do not give targets: there the text is parsed.
     """
     node = element.find("{*}redirect")
     if node is not None and node.get("title"):

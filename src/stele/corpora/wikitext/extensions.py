@@ -1,11 +1,11 @@
 """Comments, extension tags such as <ref> and <math>, language variants, and character references; patterns for long
 texts.
 
-Nothing inside comments and extension tags is markup, and nearly none of them shows text. Of a block of variants,
-`-{zh-hans:A;zh-hant:B}-`, a site shows one, as MediaWiki's ConverterRule reads it: flags, parted by semicolons, stand
-before the first bar; links in the text may have bars of their own, and entities semicolons, so that no bracket stands
-before flags' bar and a rule begins only with the code of a variant. A character reference is decoded only when a
-semicolon closes it, as in MediaWiki.
+Nothing inside comments and extension tags is markup, and hardly any of them shows text. Of a block of variants,
+`-{zh-hans:A;zh-hant:B}-`, a site shows one. The block is parsed as by MediaWiki's ConverterRule: flags, separated by
+semicolons, precede the first bar. Links in the text may have bars and entities may have semicolons, so no bracket may
+precede the bar of the flags, and a rule begins only with the code of a variant. A character reference is decoded only
+if a semicolon closes it, as in MediaWiki.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ import re
 from collections.abc import Callable
 from functools import cache, lru_cache
 
-# what stands in a tag before its ">", which no quotation mark hides (MediaWiki's preprocessor): a "<" is text of an
-# attribute in quotation marks, where it begins no tag, and behind a letter of a value without them (name=p<a>)
+# a tag's content before its ">", which ends the tag even in quotation marks (MediaWiki's preprocessor); a "<" is in
+# an attribute in quotation marks, where it begins no tag, or after a letter of an unquoted value (name=p<a>)
 ATTRIBUTES = r"""(?:[^<>"']++|"[^">]*+(?:"|(?=>))|'[^'>]*+(?:'|(?=>))|["']|(?<=[^\s<>"'])<(?![/!])|<(?![a-zA-Z/!]))*+"""
 
 
 def one_of(names: str) -> str:
-    """A pattern for any of the names `a|b|...`: what begins with none of their first letters is passed at once.
+    """Makes a pattern for any of the names `a|b|...` that rejects other first letters at once, for speed.
 
     >>> one_of("ref|math|references")
     '(?=[rm])(?:r(?:ef|eferences)|m(?:ath))'
@@ -34,9 +34,9 @@ def one_of(names: str) -> str:
 
 
 def replaced(pattern: re.Pattern[str], replacement: Callable[[str], str], text: str) -> str:
-    """`pattern.sub` for a pattern in one group and a replacement that needs the matched characters alone.
+    """Replaces all matches, like `pattern.sub`, for a pattern in one group; `replacement` gets the matched text.
 
-    With a lookup or a cached function it is nearly twice as fast, because no match objects are made.
+    With a lookup or a cached function it is nearly twice as fast, because it makes no match objects.
 
     >>> replaced(re.compile("([ab])"), {"a": "1", "b": "2"}.__getitem__, "abc")
     '12c'
@@ -53,7 +53,7 @@ _character = lru_cache(maxsize=1 << 10)(html.unescape)  # a few references are n
 
 
 def decode(text: str) -> str:
-    """`&eacute;`, `&#233;` and `&#xE9;` become é; anything else stays.
+    """Decodes character references: `&eacute;`, `&#233;` and `&#xE9;` become é; all other text stays.
 
     >>> decode("Caf&eacute; &sect; ?a&section=1")
     'Café § ?a&section=1'
@@ -62,14 +62,14 @@ def decode(text: str) -> str:
 
 
 def escape(text: str) -> str:
-    """The text with references for all characters that could be markup; references in it stay what they are."""
+    """Replaces all characters that could be markup by character references; existing references do not change."""
     parts = _REFERENCE.split(text)
     parts[0::2] = [replaced(_MARK, _reference, part) for part in parts[0::2]]
     return "".join(parts)
 
 
-# extension tags whose content is no running text; what one that is never closed takes with it: the rest of its line, of
-# its paragraph, or nothing
+# extension tags whose content is not running text; an unclosed one removes the rest of its line, the rest of its
+# paragraph, or nothing
 _FORMULAS = "math|chem|ce"
 _BLOCKS = (
     "gallery|timeline|score|hiero|source|syntaxhighlight|pre|imagemap|inputbox|graph|mapframe|maplink|templatedata"
@@ -94,8 +94,8 @@ _EXAMPLE = re.compile(r"\[\[|\]\]|\{\{|\}\}|\{\||\|\}|<[/!]?[a-z-]|&lt;[/!]?[a-z
 
 
 def drop_extensions(text: str) -> str:
-    """Without comments and extension tags; `nowiki` content stays as text that no later layer takes for markup, but
-    for examples of markup, which go as those in `pre` and `source` do.
+    """Removes comments and extension tags. The content of `nowiki` stays, escaped so that no later layer takes it for
+    markup, unless it is an example of markup, which is removed as in `pre` and `source`.
     """
     for whole, replacement in ((_WHOLE, ""), (_WHOLE_OR_NOWIKI, _whole_nowiki)):
         short = whole.sub(replacement, text)
@@ -129,7 +129,7 @@ def drop_extensions(text: str) -> str:
 
 
 def _shown(content: str) -> str:
-    """What `nowiki` content shows."""
+    """Text to show for the content of `nowiki`: escaped, or "" for an example of markup."""
     return "" if _EXAMPLE.search(content) else escape(content)
 
 
@@ -142,7 +142,7 @@ def _closing(name: str) -> re.Pattern[str]:
     return re.compile(rf"</{name}\s*>", re.I)
 
 
-# what a site in its main variant shows: the first of these that a rule has (MediaWiki's fallbacks), else the first rule
+# a site's main variant shows the first of these that has a rule (MediaWiki's fallbacks), else the first rule
 _ORDER = {
     "zh": "zh zh-hans zh-hant zh-cn zh-tw zh-hk zh-sg zh-mo zh-my",
     "gan": "gan gan-hans gan-hant",
@@ -163,7 +163,7 @@ _KEPT = "\1"  # for the semicolon of an entity, which parts no rules
 
 
 def shown(content: str, language: str) -> str:
-    """The text that a block of variants with this content shows on a site.
+    """Text that a site in this language shows for the content of a block of variants.
 
     >>> shown("zh-hant:[[計算機|電腦]];zh-hans:[[计算机|电脑]]", "zh"), shown("H|zh-cn:A;zh-tw:B", "zh")
     ('[[计算机|电脑]]', '')
@@ -177,7 +177,7 @@ def shown(content: str, language: str) -> str:
     if "R" in flags:
         return content
     if flags & {"N", "-", "H", "D"} or ("T" in flags and "A" not in flags):
-        return ""  # of N and D a name of a variant, which is not known here
+        return ""  # N and D show the name of a variant, which is not known here
     code, rules = _patterns(language)
     if any(map(code.fullmatch, flags)):
         return content
@@ -200,7 +200,7 @@ def shown(content: str, language: str) -> str:
 
 @cache
 def _patterns(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Patterns of a variant's code, and of the sign between the rules of a block."""
+    """Compiles two patterns: for a variant's code, and for the semicolon between the rules of a block."""
     code = "|".join(_ORDER.get(language, _CODE).split())
     rules = rf";\s*+(?=(?:[^;\[\]]*?=>\s*+)?(?:{code})\s*+:|\Z)"
     return re.compile(code, re.I), re.compile(rules, re.I)

@@ -1,7 +1,7 @@
-"""Text with links in it to plain text and the spans of its links.
+"""Convert text with links to plain text and the spans of its links.
 
-The paragraphs of a page are read all at once, which costs half of reading them one by one. The few that hold character
-references or broken markup are read on their own, with more care.
+All paragraphs of a page are parsed at once, in half the time of parsing them one by one. The few paragraphs with
+character references or broken markup are parsed on their own, with more care.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _SPACES = [chr(code) for code in range(0x3001) if chr(code).isspace() and chr(co
 
 
 def read(raws: Sequence[str], site: Site) -> Iterator[tuple[str, int, list[Span]]]:
-    """(text, offset, links) of each paragraph: links resolved, references decoded, spaces tidied; its links in order,
-    and what their spans are ahead by: characters [start - offset, end - offset) of the text are the link.
+    """Yields (text, offset, links) for each paragraph: resolves links, decodes references, normalises spaces. A link
+    (start, end, target), in order, covers the characters [start - offset, end - offset) of the text.
 
     >>> list(read(["[[Rome|Roma]] &amp; [[it:Roma]] [[italy]]", "plain", "[[Rome]]"], Site()))
     [('Roma & italy', 0, [(0, 4, 'Rome'), (7, 12, 'Italy')]), ('plain', 1, []), ('Rome', 7, [(7, 11, 'Rome')])]
@@ -59,8 +59,8 @@ def read(raws: Sequence[str], site: Site) -> Iterator[tuple[str, int, list[Span]
 
 
 def _tidied(raws: Sequence[str]) -> str:
-    """The paragraphs, each without white space at its ends, one a line, with single blanks for other white space and
-    without gaps.
+    """Joins the paragraphs, one on each line, without white space at their ends; turns other white space into single
+    spaces and closes the gaps that removed templates leave.
     """
     text = "\n".join([_one_line(raw) if "\n" in raw else raw for raw in raws])
     for space in _SPACES:
@@ -75,17 +75,17 @@ def _one_line(raw: str) -> str:
 
 
 def _has_signs(text: str) -> bool:
-    """Whether a text has signs of character references or of markup that was not understood, but for broken links."""
+    """Whether a text may have character references or markup that was not parsed, other than broken links."""
     return "&" in text or "<" in text or ">" in text or "{" in text or "}" in text
 
 
 def _is_broken(text: str) -> bool:
-    """Whether a text without whole links has parts of one."""
+    """Whether a text without complete links still has parts of a link."""
     return ("[" in text and "[[" in text) or ("]" in text and "]]" in text)
 
 
 def _read_odd(line: str, site: Site) -> tuple[str, int, list[Span]]:
-    """What `read` says of one tidy paragraph of any kind."""
+    """Parses one tidy paragraph with references or broken markup, to the same result as `read`."""
     text, links = _linked(line, site, odd=True)
     text, spans = markup.drop_marks(text.rstrip(), [link[:2] for link in links])
     moved = zip(spans, links, strict=True)
@@ -93,17 +93,17 @@ def _read_odd(line: str, site: Site) -> tuple[str, int, list[Span]]:
 
 
 def _closed_gap(match: re.Match[str]) -> str:
-    """The sign after the gap, once; nothing where there is a comma before it."""
+    """Punctuation that replaces a gap: the sign after it, once; "" if it is a comma after another comma."""
     sign = match.group()[1]
     return "" if sign == "," and match.string[match.start() - 1 : match.start()] == "," else sign
 
 
 def _linked(raw: str, site: Site, odd: bool) -> tuple[str, list[Span]]:
-    """(text, links) of tidy lines; `odd` text is one line, and may hold broken links or character references."""
+    """Parses tidy lines into (text, links). `odd` text is one line with broken links or character references."""
     parts = _LINK.split(raw)
     pieces: list[str] = []
     links: list[Span] = []
-    length, spaced = 0, True  # spaced: white space or nothing stands before
+    length, spaced = 0, True  # spaced: the text so far is empty or ends in white space
     resolved = map(site.resolve, parts[1::3])
     for between, (name, article), label in zip(parts[0::3], resolved, parts[2::3], strict=False):
         if odd:
@@ -150,13 +150,13 @@ def _linked(raw: str, site: Site, odd: bool) -> tuple[str, list[Span]]:
 
 
 def _label(name: str | None) -> str:
-    """The text of a link with an empty label: its name in short (the "pipe trick")."""
+    """Text of a link with an empty label: the target's name, shortened (MediaWiki's "pipe trick")."""
     return _PIPE_TRICK.sub("", name or "") or name or ""
 
 
 def _plain(raw: str) -> str:
-    """A tidy stretch without whole links: the rest of broken ones goes, references are decoded, white space is one
-    space.
+    """Cleans tidy text without complete links: removes rests of broken links, decodes references, and turns white
+    space into single spaces.
     """
     if "&" not in raw and UNKNOWN not in raw and "[[" not in raw and "]]" not in raw:
         return raw

@@ -1,6 +1,6 @@
-"""The layers of wikitext that vanish: templates, tables, files, HTML tags, magic words (before them: extensions.py).
+"""Remove layers of wikitext: templates, tables, files, HTML tags, magic words (extensions.py removes others first).
 
-Each layer is one linear pass, whatever the nesting; markup that is never closed costs no more than other markup.
+Each layer takes one linear pass, whatever the nesting; markup that is never closed takes no longer than other markup.
 The order is MediaWiki's: comments and extension tags first (nothing inside them is markup), then braces, then tables.
 """
 
@@ -29,7 +29,7 @@ _INLINE = (
     f"|select|textarea|center|noinclude|onlyinclude|nowiki|poem|{DROPPED}"
 )
 _INLINE_TAG = re.compile(rf"</?{one_of(_INLINE)}(?:\s{ATTRIBUTES})?/?>", re.I)
-# tags with a slip, such as <br.> or <small;>, whose names are no words
+# tags with a typo, such as <br.> or <small;>, whose names are not words
 _ODD_TAG = re.compile(
     r"</?(?:div|span|font|small|center|table|t[dhr]|br|su[bp]|blockquote|ref|references|gallery|nowiki)[^\w<>-][^<>]*>",
     re.I,
@@ -74,7 +74,7 @@ _LINK_TOKEN = re.compile(r"\[\[|\]\]")
 
 
 def drop_templates(text: str) -> str:
-    """Without `{{...}}` and `{{{...}}}`, nested or not; an unclosed one is dropped to the end of its line."""
+    """Removes `{{...}}` and `{{{...}}}`, nested or not; removes an unclosed one to the end of its line."""
     rounds = 0
     while (left := "{" in text and _LEFT_BRACES.search(text)) and rounds < 3:
         text = _INNERMOST.sub("", text)  # most templates, fast; what is left is read brace by brace
@@ -105,7 +105,7 @@ def drop_templates(text: str) -> str:
 
 
 def drop_tables(text: str) -> str:
-    """Without `{| ... |}` and `<table>`, nested or not; an unclosed one is dropped up to the next heading."""
+    """Removes `{| ... |}` and `<table>`, nested or not; removes an unclosed one up to the next heading."""
     if "{" in text and (openings := list(_at_line_starts(text, "{|", "{", " \t:*#;"))):
         closings = _at_line_starts(text, "|}", "}", " \t")
         text = _drop_nested(text, [start for start, _ in openings], [end for _, end in closings])
@@ -116,9 +116,9 @@ def drop_tables(text: str) -> str:
 
 
 def _at_line_starts(text: str, mark: str, brace: str, indent: str) -> Iterator[tuple[int, int]]:
-    """Where a mark of two characters stands that has nothing before it on its line but characters of `indent`.
+    """Yields (start, end) of each two-character mark that only characters of `indent` precede on its line.
 
-    Its brace is the rarer of the two, and one character is found many times faster than two.
+    It searches for the brace, the rarer of the two: one character is found many times faster than two.
     """
     before = 0
     position = text.find(brace)
@@ -133,7 +133,7 @@ def _at_line_starts(text: str, mark: str, brace: str, indent: str) -> Iterator[t
 
 
 def _drop_nested(text: str, openings: list[int], closings: list[int]) -> str:
-    """Without the regions from where a token opens to where the token that closes it ends."""
+    """Removes the regions between opening tokens and the ends of the tokens that close them."""
     regions: list[tuple[int, int]] = []
     opened: list[int] = []
     tokens = [(end, False) for end in closings] + [(start, True) for start in openings]
@@ -151,7 +151,7 @@ def _drop_nested(text: str, openings: list[int], closings: list[int]) -> str:
 
 
 def drop_media(text: str, shows_nothing: Callable[[str, str], bool]) -> str:
-    """Without links to files and categories and their captions; an unclosed one is dropped to the end of its line."""
+    """Removes links to files and categories with their captions; removes an unclosed one to the end of its line."""
     starts = [match.start() for match in _PREFIXED_LINK.finditer(text) if shows_nothing(*match.groups())]
     regions: list[tuple[int, int]] = []
     position = 0
@@ -166,7 +166,7 @@ def drop_media(text: str, shows_nothing: Callable[[str, str], bool]) -> str:
 
 
 def _link_end(text: str, start: int) -> int:
-    """Where the link that opens at `start` has closed, with those inside it; 0: nowhere."""
+    """End of the link that opens at `start`, with the links inside it; 0 if it is not closed."""
     depth = 0
     for match in _LINK_TOKEN.finditer(text, start):
         depth += 1 if match.group() == "[[" else -1
@@ -176,7 +176,7 @@ def _link_end(text: str, start: int) -> int:
 
 
 def _media_regions(text: str, first: int, starts: set[int]) -> list[tuple[int, int]]:
-    """Regions of the links that open at `starts`, not before `first`, closed or not."""
+    """Regions of the links that open at `starts`, from `first` on, whether they are closed or not."""
     regions: list[tuple[int, int]] = []
     opened: list[int] = []
     for match in _LINK_TOKEN.finditer(text, first):
@@ -188,7 +188,7 @@ def _media_regions(text: str, first: int, starts: set[int]) -> list[tuple[int, i
 
 
 def drop_tags(text: str, language: str) -> str:
-    """Without HTML tags, language variants (the one that the site shows stays), magic words and addresses of links."""
+    """Removes HTML tags, magic words, URLs of links, and the language variants that the site does not show."""
     if "<" in text:
         plain = replaced(_SHORT_TAG, _shown_of_tag, text)
         text = plain if "<" not in plain else _TORN_TAG.sub("", _without_tags(text))
@@ -210,9 +210,9 @@ _shown_of_tag = lru_cache(maxsize=1 << 12)(_without_tags)  # a few short tags ar
 
 
 def drop_marks(text: str, spans: list[tuple[int, int]]) -> tuple[str, list[tuple[int, int]]]:
-    """Text without the marks and tags that references, quotes or links have put together; spans move with the text.
+    """Removes marks and tags that arise when references, quotes or links are resolved; shifts the spans accordingly.
 
-    Few paragraphs have any: pages about markup, that show how to write it.
+    Few paragraphs have any: they are on pages about markup, which show how to write it.
     """
     for _ in range(3):  # what a removal puts together goes, too; deeper nests are nobody's text
         if not _FIRST_MARK.search(text):
@@ -228,13 +228,13 @@ def drop_marks(text: str, spans: list[tuple[int, int]]) -> tuple[str, list[tuple
 
 
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
-    """The span without white space at its ends."""
+    """Trims white space from the ends of a span."""
     start = end - len(text[start:end].lstrip())
     return start, start + len(text[start:end].rstrip())
 
 
 def _moved(positions: list[int], removed: list[tuple[int, int]]) -> list[int]:
-    """Where positions are once the stretches, in order, are gone."""
+    """New positions after the removal of some ranges, which must ascend."""
     starts = [start for start, _ in removed]
     gone = [0, *accumulate(end - start for start, end in removed)]
     moved = []
@@ -246,7 +246,7 @@ def _moved(positions: list[int], removed: list[tuple[int, int]]) -> list[int]:
 
 
 def _shown_of_word(match: re.Match[str]) -> str:
-    """Nothing for a magic word; any other, such as `__init__`, is text."""
+    """Replacement for a word between underscores: "" for a magic word; any other, such as `__init__`, stays."""
     word = match.group(1)
     if not word.isascii():
         return match.group() if any(map(str.islower, word)) else ""
@@ -254,7 +254,7 @@ def _shown_of_word(match: re.Match[str]) -> str:
 
 
 def _add_region(regions: list[tuple[int, int]], start: int, end: int) -> None:
-    """Adds a region that ends last; regions inside it are taken over by it."""
+    """Adds a region that ends after all others; it replaces the regions inside it."""
     while regions and regions[-1][0] >= start:
         regions.pop()
     regions.append((start, end))
@@ -271,7 +271,7 @@ def _to_line_ends(text: str, starts: list[int]) -> list[tuple[int, int]]:
 
 
 def _without(text: str, regions: list[tuple[int, int]]) -> str:
-    """The text outside the regions; they may overlap."""
+    """Removes the regions, which may overlap, from the text."""
     pieces, position = [], 0
     for start, end in sorted(regions):
         if start > position:

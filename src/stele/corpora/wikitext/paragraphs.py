@@ -1,10 +1,10 @@
-"""Wikitext to paragraphs of plain text, their links with character spans, and section titles.
+"""Convert wikitext to paragraphs of plain text, links with character spans, and section titles.
 
-What vanishes goes first, layer by layer (`extensions.py`, `markup.py`); what is left is read line by line:
-headings, list items, paragraphs; links are resolved last (`inline.py`), when the text around them is final,
-so that their spans are exact.
-Templates are not expanded: what a template would print is not in the text. Files, categories and links to other
-languages show nothing; links to other namespaces and projects keep their text and are no links.
+First all markup without text of its own is removed, layer by layer (`extensions.py`, `markup.py`). The rest is parsed
+line by line into headings, list items and paragraphs. Links are resolved last (`inline.py`), when the text around them
+is final, so that their spans are exact.
+Templates are not expanded, so the text lacks their output. Files, categories and links to other languages show nothing;
+links to other namespaces and projects keep their text but do not count as links.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from stele.corpora.wikitext.extensions import drop_extensions
 from stele.corpora.wikitext.titles import MEDIA_TYPES, UNKNOWN, Site
 from stele.errors import SteleError
 
-LONGEST = 8 << 20  # a page of links only then takes some 200 MB
+LONGEST = 8 << 20  # characters; a page of this length with only links takes some 200 MB
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 _HEADING = re.compile(r"(={1,6})(.+?)\1\s*$")
 _QUOTES = re.compile(r"('{2,})")
@@ -42,7 +42,7 @@ _COMMON_REFERENCE = re.compile(f"&({'|'.join(_CHARACTERS)});")
 
 
 class PageLink(NamedTuple):
-    """Characters [start, end) of a paragraph link to the article `target`."""
+    """A link from the characters [start, end) of a paragraph to the article `target`."""
 
     paragraph: int
     start: int
@@ -52,7 +52,7 @@ class PageLink(NamedTuple):
 
 @dataclass(slots=True)
 class PageText:
-    """The text of a page: paragraphs, links in reading order, (title, first paragraph) of sections."""
+    """Text of a page: its paragraphs, its links in reading order, and (title, first paragraph) of each section."""
 
     paragraphs: list[str] = field(default_factory=list)
     links: list[PageLink] = field(default_factory=list)
@@ -60,7 +60,7 @@ class PageText:
 
 
 def extract(wikitext: str, site: Site) -> PageText:
-    """Paragraphs, links and sections of one page, in linear time, whatever its markup.
+    """Extracts paragraphs, links and sections of one page, in linear time for any markup.
 
     Raises SteleError for a page of more than LONGEST characters.
 
@@ -72,8 +72,7 @@ def extract(wikitext: str, site: Site) -> PageText:
     """
     if len(wikitext) > LONGEST:
         raise SteleError(
-            f"{len(wikitext):,} characters of wikitext, where MediaWiki saves at most 2 MiB: more than {LONGEST:,} are "
-            "not read"
+            f"found {len(wikitext):,} characters of wikitext; want at most {LONGEST:,} (MediaWiki saves at most 2 MiB)"
         )
     page = PageText()
     headings: list[str] = []
@@ -97,7 +96,7 @@ def extract(wikitext: str, site: Site) -> PageText:
 
 
 def _reduce(text: str, site: Site) -> str:
-    """The text without everything that shows no text of its own."""
+    """Removes all markup that shows no text of its own."""
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     if "<" in text:
@@ -120,12 +119,12 @@ def _reduce(text: str, site: Site) -> str:
 
 
 def _with_unknown(match: re.Match[str]) -> str:
-    """The beginning of a target, with a sign before the template in it."""
+    """Beginning of a link's target, with the character UNKNOWN inserted before the template in it."""
     return match.group()[:-2] + UNKNOWN + "{{"
 
 
 def _kept_bracket(match: re.Match[str]) -> str:
-    """The opening bracket, unless there was nothing between it and the closing one."""
+    """Opening bracket that stays; "" if there was nothing between it and the closing one."""
     brackets = match.group()
     return "" if brackets[-1] in ")）" else brackets[0]
 
@@ -135,7 +134,7 @@ def _kept_semicolon(match: re.Match[str]) -> str:
 
 
 def _blocks(text: str):
-    """(whether a heading, raw) in order: headings, list items one by one, paragraphs of joined lines."""
+    """Yields (whether it is a heading, raw text) of headings, single list items, and paragraphs of joined lines."""
     paragraph: list[str] = []
     for line in map(str.strip, text.split("\n")):
         first = line[:1]
@@ -158,7 +157,7 @@ def _blocks(text: str):
 
 
 def _is_plain(line: str) -> bool:
-    """Whether a line is text, though it begins like a heading, a rule or a cell of a table."""
+    """Whether a line is text although it begins like a heading, a horizontal rule or a table cell."""
     first = line[:1]
     if first == "=":
         return _HEADING.match(line) is None
@@ -166,7 +165,7 @@ def _is_plain(line: str) -> bool:
 
 
 def _unquote(line: str) -> str:
-    """Without bold and italic marks, read as MediaWiki does (a lone ''' after a letter is an apostrophe and italics).
+    """Removes bold and italic marks as MediaWiki does (a lone ''' after a letter is an apostrophe and italics).
 
     >>> _unquote("dans l'''Odyssée''"), _unquote("'''''a'' b'''"), _unquote("''''a''''")
     ("dans l'Odyssée", 'a b', "'a'")
@@ -196,7 +195,7 @@ def _unquote(line: str) -> str:
 
 
 def _apostrophe(parts: list[str]) -> int:
-    """Which of the ''' is an apostrophe before italics (0: none): after a one-letter word, a longer one, a space."""
+    """Index of the ''' that is an apostrophe (0: none); prefers one after a one-letter word, a longer one, a space."""
     word = space = 0
     for i in range(1, len(parts), 2):
         if len(parts[i]) != 3:

@@ -1,7 +1,7 @@
 """Page titles and link targets: namespaces, interwiki prefixes and the normal form of a title.
 
-Names of namespaces come from a dump's own siteinfo. A siteinfo leaves some out, which stand here: the English names
-that every wiki understands, the prefixes of other wikis, and local names that a wiki still accepts though its siteinfo
+The names of namespaces come from a dump's own siteinfo. This module adds names that a siteinfo lacks: the English names
+that every wiki understands, prefixes of other wikis, and local names that a wiki still accepts although its siteinfo
 no longer lists them.
 """
 
@@ -16,9 +16,9 @@ from urllib.parse import unquote
 
 from stele.corpora.wikitext.extensions import decode
 
-UNKNOWN = "\0"  # in a link's target, for what a template would say there; no page of an export has this character
+UNKNOWN = "\0"  # replaces a template in a link's target; no page of an export has this character
 MAIN, FILE, CATEGORY = 0, 6, 14
-REMEMBERED = 1 << 15  # link targets that a site keeps resolved, about 10 MB
+REMEMBERED = 1 << 15  # resolved link targets that a site caches, about 10 MB
 
 
 def _names(text: str) -> frozenset[str]:
@@ -68,7 +68,7 @@ _FRAGMENT_OR_END = re.compile("#.*", re.S)
 
 @dataclass(frozen=True)
 class Site:
-    """A dump's siteinfo: language, whether titles begin with a capital, local names of namespaces."""
+    """A dump's siteinfo: its language, whether titles begin with a capital, and local names of namespaces."""
 
     language: str = ""
     first_letter: bool = True
@@ -76,21 +76,21 @@ class Site:
 
     @cached_property
     def namespaces(self) -> dict[str, int]:
-        """Number of a namespace by its name in lower case; the wiki's own names come first."""
+        """Maps lower-case names of namespaces to numbers; the wiki's own names have priority."""
         names = old_names(self.language) | _CANONICAL
         return names | {name.lower(): number for name, number in self.local_names.items() if name}
 
     def shows_nothing(self, prefix: str, rest: str) -> bool:
-        """Whether a link `[[prefix:rest` shows no text of its own: a category, or a file, by name or by file type.
+        """Whether a link `[[prefix:rest` shows no text: a link to a category, or to a file by prefix or file type.
 
-        Links to `Media:` do show theirs.
+        A link to `Media:` shows its text.
         """
         number = self._namespace(prefix)
         return number in (FILE, CATEGORY) or (number is None and _MEDIA.search(rest) is not None)
 
     @cached_property
     def _namespace(self) -> Callable[[str], int | None]:
-        """Prefix of a link as written -> number of its namespace, None for none; the main one has no name."""
+        """Cached function from a link's prefix, as written, to its namespace's number; None for an unknown prefix."""
 
         def namespace(prefix: str) -> int | None:
             name = " ".join(prefix.replace("_", " ").strip(_BLANK).split()).lower()
@@ -99,8 +99,8 @@ class Site:
         return lru_cache(maxsize=1 << 10)(namespace)
 
     def prefix(self, title: str) -> tuple[int | None, str]:
-        """(namespace, rest) of a title without a leading colon; namespace None: another wiki ("lang" or "project" in
-        rest).
+        """Splits a title without a leading colon into (namespace, rest); for a title of another wiki the namespace is
+        None, and the rest is "lang" or "project".
         """
         head, colon, rest = title.partition(":")
         if not colon:
@@ -115,10 +115,10 @@ class Site:
 
     @cached_property
     def resolve(self) -> Callable[[str], tuple[str | None, str]]:
-        """Link target as written -> (what the link shows without a label, None for nothing; article, "" for none).
+        """Cached function from a link target, as written, to (text that the link shows without a label, article).
 
-        Files, categories and links to other languages show nothing. Remembers the targets seen last: pages of a topic,
-        which stand together in a dump, link to the same articles.
+        The text is None for files, categories and links to other languages; the article is "" if there is none. Recent
+        targets are cached because pages of one topic are close in a dump and link to the same articles.
         """
         return lru_cache(maxsize=REMEMBERED)(self._resolve)
 
@@ -136,7 +136,7 @@ class Site:
         return name if colon else target, self.normalise(name) if namespace == MAIN else ""
 
     def normalise(self, title: str) -> str:
-        """The title as the page itself has it: spaces, no fragment, NFC, first letter; "" for a link within the page.
+        """Normalises a title to the page's form (spaces, no fragment, NFC, first letter); "" for a link within a page.
 
         >>> Site().normalise("foo_bar%21#Section")
         'Foo bar!'
@@ -158,7 +158,7 @@ class Site:
 
 
 def capitalise(title: str) -> str:
-    """First letter in upper case, as MediaWiki does it: one character stays one, Georgian has no capitals.
+    """Capitalises the first letter as MediaWiki does: one character stays one, and Georgian has no capitals.
 
     >>> capitalise("ßtraße"), capitalise("école")
     ('ßtraße', 'École')
@@ -168,7 +168,7 @@ def capitalise(title: str) -> str:
     return title if len(upper) != 1 or "\u10d0" <= first <= "\u10ff" else upper + title[1:]
 
 
-# languages that share them: (files, categories)
+# local names of (files, categories) by the languages that share them
 _NAMES = {
     "als bar de frr ksh lb nds pdc stq": ("bild datei", "kategorie"),
     "an ast es": ("imagen archivo", "categoría"),
@@ -227,7 +227,7 @@ _NAMES = {
 
 
 def old_names(language: str) -> dict[str, int]:
-    """Name in lower case -> namespace, for the wiki of a language; none for one that is not here.
+    """Maps a language's old lower-case names of namespaces to their numbers; empty for a language not listed above.
 
     >>> old_names("sv")
     {'fil': 6, 'bild': 6, 'kategori': 14}
