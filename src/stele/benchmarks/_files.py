@@ -1,4 +1,4 @@
-"""Reading the benchmarks' files: streamed, checked, and every fault reported with its file and line."""
+"""Read the benchmarks' files: stream them, check them, and report every fault with its file and line."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ BLOCK = 1 << 20  # characters read at a time
 
 # --- finding files ---
 def folder_of(data: Data, dataset: str, part: str) -> Path:
-    """The folder of one part of a dataset; a dataset given whole (part "all") serves every part.
+    """Folder of one part of a dataset; a dataset given as a whole (part "all") has every part.
 
-    Raises SteleError where it is not among the data.
+    Raises SteleError if the part is not among the data.
     """
     parts = data.get(dataset, {})
     folder = parts.get(part) or parts.get("all")
@@ -35,9 +35,9 @@ def folder_of(data: Data, dataset: str, part: str) -> Path:
 
 
 def located(folder: Path, name: str) -> Path:
-    """The file called `name` in a dataset's folder or below it, unpacked (`name` without .gz) or not.
+    """Finds the file `name`, gzipped or not, in a dataset's folder or below it.
 
-    A user may give the one file itself, whatever its name. Raises SteleError where there is none, or there are several.
+    A user may give the file itself, under any name, as `folder`. Raises SteleError if there are no or several files.
     """
     if folder.is_file():
         return folder
@@ -50,7 +50,7 @@ def located(folder: Path, name: str) -> Path:
         files = sorted(path for path in below(folder) if path.name == candidate)
         if len(files) > 1:
             places = ", ".join(map(str, files))
-            raise SteleError(f"{folder}: {candidate} is there {len(files)} times: {places}; keep one")
+            raise SteleError(f"{folder}: found {candidate} {len(files)} times ({places}); keep one")
         if files:
             return files[0]
     held = sorted(path.name for path in below(folder))[:12]
@@ -58,17 +58,17 @@ def located(folder: Path, name: str) -> Path:
 
 
 def file_of_part(data: Data, dataset: str, part: str, name: str) -> Path:
-    """The file `name` of a dataset with a file a part; another one that was given for all parts is an error."""
+    """Finds a part's file `name`. Raises SteleError for a file of another name that was given for all parts."""
     path = located(folder_of(data, dataset, part), name)
     if part not in data[dataset] and path.name not in (name, f"{name}.gz"):
         raise SteleError(
-            f"{path}: given for all of {dataset}, whose {part} is {name}; give {dataset}:{part}={path}, or a folder"
+            f"{path}: given for all of {dataset}, whose {part} is {name}; give {dataset}:{part}={path} or a folder"
         )
     return path
 
 
 def name_in_files(language: str, files: str) -> str:
-    """How the files of a benchmark call a language, by a field of languages.yaml; the language itself where none says.
+    """Name of a language in a benchmark's files, by a field of languages.yaml; the language itself if it has no entry.
 
     >>> name_in_files("fr", "tatoeba"), name_in_files("ru", "belebele"), name_in_files("hin_Latn", "belebele")
     ('fra', 'rus_Cyrl', 'hin_Latn')
@@ -77,12 +77,12 @@ def name_in_files(language: str, files: str) -> str:
 
 
 def present(folder: Path, pattern: str) -> set[str]:
-    """The names, without their last suffix, of the files in a dataset's folder or below it that match a pattern."""
+    """Names, without the last suffix, of all files below a dataset's folder that match a pattern."""
     return {path.stem for path in below(folder) if path.match(pattern)}
 
 
 def below(folder: Path) -> Iterator[Path]:
-    """All files in a folder, in folders that are links too (a user's own data is linked); a file is itself."""
+    """Yields all files below a folder, also below linked folders (user data is linked); a file yields itself."""
     if folder.is_file():
         yield folder
     for place, _, names in os.walk(folder, followlinks=True):
@@ -92,20 +92,20 @@ def below(folder: Path) -> Iterator[Path]:
 # --- reading ---
 @contextmanager
 def open_text(path: Path) -> Iterator[IO[str]]:
-    """A text file, unpacked as its first bytes say, as UTF-8 with an optional byte order mark."""
+    """Opens a text file in UTF-8, with or without a byte order mark; decompresses it by its first bytes."""
     with open_bytes(path) as handle, io.TextIOWrapper(handle, encoding="utf-8-sig", newline="\n") as text:
         yield text
 
 
 @contextmanager
 def opened(path: Path) -> Iterator[IO[str]]:
-    """A text file open for reading; what is wrong with it is a SteleError."""
+    """Opens a text file for reading. Raises SteleError if it cannot be read."""
     with reading(path), open_text(path) as handle:
         yield handle
 
 
 def lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yields (line number from 1, line without its end); a damaged file is an error that names the line."""
+    """Yields (line number from 1, line without its end). Raises SteleError, with the line, for a damaged file."""
     number = 0
     with reading(lambda: f"{path}, after line {number}" if number else str(path)), open_text(path) as handle:
         for number, line in enumerate(handle, start=1):
@@ -115,7 +115,7 @@ def lines(path: Path) -> Iterator[tuple[int, str]]:
 def json_lines(path: Path) -> Iterator[tuple[str, JsonObject]]:
     """Yields ("file, line N", object) for each line of a JSON-lines file.
 
-    Blank lines are passed over; a file without any object is an error.
+    It skips blank lines. Raises SteleError for a line that is not an object and for a file without objects.
     """
     empty = True
     for number, line in lines(path):
@@ -123,11 +123,11 @@ def json_lines(path: Path) -> Iterator[tuple[str, JsonObject]]:
             where, empty = f"{path}, line {number}", False
             yield where, checked_object(parse_json(line, where, "line of JSON"), where)
     if empty:
-        raise SteleError(f"{path}: nothing in it, want a JSON object a line; get it again")
+        raise SteleError(f"{path}: nothing in it, want a JSON object on each line; get it again")
 
 
 def json_array(path: Path) -> Iterator[tuple[str, JsonObject]]:
-    """Yields ("file, line N", object) for each item of a file that is one JSON array, without loading it whole."""
+    """Streams ("file, line N", object) for each item of one JSON array. Raises SteleError for any other content."""
     text, line, position, started = "", 1, 0, False
     with reading(lambda: f"{path}, line {line}"), open_text(path) as handle:
         while True:
@@ -149,7 +149,7 @@ def json_array(path: Path) -> Iterator[tuple[str, JsonObject]]:
                     pass
                 if rest.strip():
                     found = rest.strip()[:40]
-                    raise SteleError(f"{path}, line {line}: the JSON array ends, and {found!r} comes; want one alone")
+                    raise SteleError(f"{path}, line {line}: found {found!r} after the JSON array; want one array only")
                 return
             line, text, position = line + text.count("\n", 0, position), text[position:], 0
             where = f"{path}, line {line}"
@@ -165,7 +165,7 @@ def _skip(text: str, position: int, characters: str) -> int:
 
 
 def _decode(text: str, handle: IO[str], where: str) -> tuple[Any, int, str]:
-    """Decodes one value at the start of `text`, reading on as far as it needs; returns value, its end, and the text."""
+    """Decodes a value at the start of `text`, reading more as needed. Returns (value, end of it, text so far)."""
     size = BLOCK
     while True:
         try:
@@ -179,15 +179,15 @@ def _decode(text: str, handle: IO[str], where: str) -> tuple[Any, int, str]:
 
 
 def json_file(path: Path) -> JsonObject:
-    """A JSON file that is one object (small files only)."""
+    """Reads a small JSON file that is one object. Raises SteleError for any other content."""
     with opened(path) as handle:
         return checked_object(parse_json(handle.read(), path), path)
 
 
 def tsv_rows(path: Path, columns: int) -> Iterator[tuple[str, list[str]]]:
-    """Yields ("file, line N", row) of a tab-separated file, quotes as Python's csv reads them.
+    """Yields ("file, line N", row) of a tab-separated file, with quoted fields as in Python's csv.
 
-    Raises SteleError for a row of another number of columns.
+    Raises SteleError for a row that does not have `columns` columns.
     """
     csv.field_size_limit(1 << 27)
     where = str(path)
@@ -202,14 +202,14 @@ def tsv_rows(path: Path, columns: int) -> Iterator[tuple[str, list[str]]]:
 
 # --- checking ---
 def checked_object(value: Any, where: Path | str) -> JsonObject:
-    """`value`, a JSON object. Raises SteleError for anything else."""
+    """Returns `value` if it is a JSON object. Raises SteleError for anything else."""
     if not isinstance(value, dict):
         raise SteleError(f"{where}: want a JSON object, found {type(value).__name__}")
     return value
 
 
 def field(item: Any, name: str, kind: type, where: str) -> Any:
-    """The field `name` of a JSON object. Raises SteleError where it is missing or of another type."""
+    """Value of a JSON object's field. Raises SteleError if it is missing or not of type `kind`."""
     if name not in checked_object(item, where):
         raise SteleError(f"{where}: no field {name!r}; found {', '.join(sorted(item)) or 'none'}")
     value = item[name]
@@ -219,7 +219,7 @@ def field(item: Any, name: str, kind: type, where: str) -> Any:
 
 
 def optional(item: JsonObject, name: str, kind: type, where: str) -> Any:
-    """The field `name` of a JSON object, an empty one where it is not there or null."""
+    """Value of a JSON object's field; an empty one if it is missing or null. Raises SteleError for another type."""
     return field({name: item.get(name) or kind()}, name, kind, where)
 
 
@@ -227,7 +227,7 @@ _NAMES = {str: "a string", int: "an integer", list: "a list", dict: "an object",
 
 
 def identifier(value: Any, where: str, name: str = "id") -> str:
-    """An id as a string. Raises SteleError where it is empty or has white space, which a run file could not hold."""
+    """Converts an id to a string. Raises SteleError if it is empty or has white space, which run files do not allow."""
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value)
     if not isinstance(value, str) or not value or value.split() != [value]:
@@ -236,7 +236,7 @@ def identifier(value: Any, where: str, name: str = "id") -> str:
 
 
 def refuse_again(value: str, seen: Container[str], where: str, kind: str = "id") -> str:
-    """Returns `value`. Raises SteleError where it has been seen before."""
+    """Returns `value`. Raises SteleError if it was seen before."""
     if value in seen:
         raise SteleError(f"{where}: {kind} {value!r} appears twice")
     return value

@@ -1,4 +1,4 @@
-"""Rows of a file of JSON lines or of a Parquet file (told by its first bytes), with the columns that are wanted."""
+"""Read chosen columns of a Parquet file or a file of JSON lines; the first bytes tell them apart."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 PARQUET = b"PAR1"  # the first bytes of each Parquet file
 _WANTED = {str: "texts", int: "whole numbers", list: "lists of whole numbers"}
 BATCH = 4096  # rows that are held at a time
-FEW = 256  # the same of rows that may hold pictures
+FEW = 256  # rows that are held at a time if they may have pictures
 NUMBERED = re.compile(r"(.*?)([0-9]+)-of-([0-9]{1,6})\.[^/]+")  # the files of an export
 
 
@@ -28,7 +28,7 @@ def is_parquet(path: Path) -> bool:
 
 
 def column_names(path: Path) -> list[str]:
-    """The columns of a Parquet file, or the keys of the first object of one of JSON lines."""
+    """Names of a Parquet file's columns, or keys of the first object in a file of JSON lines."""
     if not is_parquet(path):
         return list(next(json_lines(path))[1])
     import pyarrow.parquet
@@ -38,7 +38,7 @@ def column_names(path: Path) -> list[str]:
 
 
 def filled_columns(path: Path, wanted: Collection[str]) -> list[str]:
-    """Those of some columns that have a value anywhere in a Parquet file, or in the first object of JSON lines."""
+    """Selects the `wanted` columns that have a value: anywhere in a Parquet file, or in a JSON file's first object."""
     if not is_parquet(path):
         first = next(json_lines(path))[1]
         return [name for name in wanted if first.get(name) is not None]
@@ -52,12 +52,12 @@ def filled_columns(path: Path, wanted: Collection[str]) -> list[str]:
 
 
 def tables(folder: Path) -> Sequence[Path]:
-    """The Parquet files below a folder, in order: a part that a user has as `datasets` exports it."""
+    """Finds the Parquet files below a folder, sorted, as the library `datasets` exports them."""
     return all_numbers(sorted(path for path in below(folder) if path.suffix == ".parquet"))
 
 
 def all_numbers(paths: Sequence[Path]) -> Sequence[Path]:
-    """The paths as they are. Raises SteleError where one of `NAME-00001-of-00003` has a number that none has."""
+    """Returns the paths. Raises SteleError if a numbered export (`NAME-00001-of-00003`) lacks one of its files."""
     exports: dict[tuple[str, int], dict[int, Path]] = {}
     for path in paths:
         if found := NUMBERED.fullmatch(path.as_posix()):
@@ -65,12 +65,12 @@ def all_numbers(paths: Sequence[Path]) -> Sequence[Path]:
     for (_, total), numbered in exports.items():
         if lacking := sorted({*range(total)} - numbered.keys()):
             path = next(iter(numbered.values()))
-            raise SteleError(f"{path}: number {lacking[0]} of {total} (from 0) is not beside it; get it again")
+            raise SteleError(f"{path}: number {lacking[0]} of {total} (from 0) is not beside it; get all files again")
     return paths
 
 
 def table_passages(path: Path, name: str, untitled: bool = False) -> Iterator[Passage]:
-    """The passages of a file with the columns `name` (the id), title and text; some may be without a title."""
+    """Yields the passages of a file with the columns `name` (the id), title and text; `untitled` allows no title."""
     columns = {name: None, "title": str, "text": str}
     for where, row in table_rows(path, columns, optional=["title"] if untitled else []):
         yield Passage(identifier(row[name], where, name), row["title"], row["text"])
@@ -81,18 +81,18 @@ def table_rows(
 ) -> Iterator[tuple[str, JsonObject]]:
     """Yields ("file, line N" or "file, row N", {column: value}) for each row.
 
-    `columns` says the type that a column's values have (None: any); those of `optional` may be missing or null, their
-    value is then an empty one. Raises SteleError for a column that is missing, a value of another type, and a file
-    without rows.
+    `columns` maps each column to the type of its values (None: any type). `optional` columns may be missing or null;
+    their value is then empty. Raises SteleError for a missing column, a value of another type, and a file without
+    rows.
     """
     for where, row in _parquet_rows(path, columns, optional) if is_parquet(path) else json_lines(path):
         yield where, {name: _value(row, name, kind, where, optional) for name, kind in columns.items()}
 
 
 def typed_columns(path: Path, kinds: Mapping[str, type], advice: str) -> dict[str, pyarrow.Array]:
-    """name -> values of a Parquet file that Stele made: texts (str), whole numbers (int) and lists of them (list).
+    """Reads columns of a Parquet file that Stele wrote: texts (str), whole numbers (int) and lists of them (list).
 
-    A column that is missing or of another type, and a value that is missing, are errors.
+    Raises SteleError for a missing column, a column of another type, and a missing value.
     """
     import pyarrow.parquet
 

@@ -1,13 +1,13 @@
-"""Topics of test collections, in the layouts of TREC, FIRE, CLEF and NTCIR, in XML of their like, JSON or TSV.
+"""Read topics of test collections in the layouts of TREC, FIRE, CLEF and NTCIR, in similar XML, JSON or TSV.
 
-TREC leaves its tags open (`<num> Number: AR26`, `<title> Topic: ...`), FIRE and CLEF close them. ACLIA of NTCIR has
-`<TOPIC ID="...">` with a `<QUESTION>`, WWW of NTCIR `<query>` with `<qid>` and `<content>`, TREC's web track
-`<topic number="...">` with a `<query>`; Anserini has many as `id<TAB>title`.
+TREC does not close its tags (`<num> Number: AR26`, `<title> Topic: ...`), FIRE and CLEF do. NTCIR's ACLIA has
+`<TOPIC ID="...">` with a `<QUESTION>`, NTCIR's WWW has `<query>` with `<qid>` and `<content>`, TREC's web track has
+`<topic number="...">` with a `<query>`; Anserini distributes many topics as `id<TAB>title`.
 Lines from one that begins with `**` to the next blank one are translations (TREC-3 in Spanish) and left out.
 
-A language is stated by an attribute (`lang`, `xml:lang`, `language`) of a field, of what is in it or of what is around
-it, or by a field's name (CLEF's `<FR-title>`): as Stele's code, ISO 639-3's, a name, or a code of NTCIR's. What states
-none is taken for the one that is wanted.
+The language of a text is stated by an attribute (`lang`, `xml:lang`, `language`) of its field or of an element inside
+or around the field, or by the field's name (CLEF's `<FR-title>`): as Stele's code, an ISO 639-3 code, a name, or a code
+of NTCIR's. A text without a stated language is taken to be in the requested language.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from stele.errors import SteleError
 from stele.files.reading import open_bytes, reading
 
 LARGEST = 1 << 26  # bytes of a file of topics
-DEEPEST = 20  # elements around another that are looked at
+DEEPEST = 20  # enclosing elements that are considered
 FIELDS = {
     **dict.fromkeys(("num", "number", "identifier", "qid"), "id"),
     **dict.fromkeys(("title", "question", "content", "query"), "title"),
@@ -36,10 +36,10 @@ FIELDS = {
 }
 JSON_IDS, JSON_TITLES = ("id", "topic_id", "query_id", "qid", "_id"), ("title", "query", "text")
 JSON_LANGUAGES = ("lang", "language")
-LANGUAGE_FACTS = ("name", "tatoeba", "neuclir", "belebele")  # its names; Belebele's is a code and a script
-SIMPLIFIED = "CS"  # Chinese of NTCIR, LANG="CS"; in small letters, or as a field's name, it is Czech
+LANGUAGE_FACTS = ("name", "tatoeba", "neuclir", "belebele")  # a language's names; Belebele's is code and script
+SIMPLIFIED = "CS"  # NTCIR's simplified Chinese, LANG="CS"; in lower case, or as a field's name, it is Czech
 NTCIR = {"zh": (SIMPLIFIED, "ct", "cn"), "ja": ("jp",), "ko": ("kr",), "cs": (SIMPLIFIED,)}  # the preferred first
-NUMBERS = ("id", "no")  # at the end of a name (`query_id`): no language
+NUMBERS = ("id", "no")  # these endings of a name (`query_id`) are not languages
 
 _TOPIC = re.compile(r"<(top|topic|query)(?:\s[^<>]*)?>", re.IGNORECASE)
 _FIELD = re.compile(rf"<(?:([a-z]+)[-_:])?({'|'.join(FIELDS)})(?:[-_:]([a-z]+))?(?:\s[^<>]*)?>", re.IGNORECASE)
@@ -54,14 +54,14 @@ _MARK = re.compile(r"<!\[CDATA\[|\]\]>|</?[A-Za-z!?][^<>]*>")
 
 
 def topics(path: Path, language: str, encoding: str | None = None) -> dict[str, dict[str, str]]:
-    """Topic id -> field (title, description, narrative) -> text in `language`, in the file's order.
+    """Reads the topics: id -> field (title, description, narrative) -> text in `language`, in the file's order.
 
-    Raises SteleError for a topic that is in other languages alone. `encoding` is that of a file that is not UTF-8.
+    `encoding` applies if the file is not UTF-8. Raises SteleError for a topic that is in other languages only.
     """
     with reading(path), open_bytes(path) as handle:
         content = handle.read(LARGEST + 1)
     if len(content) > LARGEST:
-        raise SteleError(f"{path}: more than {LARGEST >> 20} MB; this is no file of topics")
+        raise SteleError(f"{path}: more than {LARGEST >> 20} MB; this is not a file of topics")
     text = decoded(content.removeprefix(BOM), encoding, str(path))
     kind = _of_json if text.lstrip()[:1] == "{" else _of_marks if _TOPIC.search(text) else _of_lines
     read: dict[str, dict[str, str]] = {}
@@ -78,12 +78,12 @@ def topics(path: Path, language: str, encoding: str | None = None) -> dict[str, 
         stated = ", ".join(sorted(set(languages)))
         raise SteleError(f"{where}: topic {only} is in {stated}, not in {language}; give its text in {language}")
     if not read:
-        raise SteleError(f"{path}: no topics")
+        raise SteleError(f"{path}: no topics found")
     return read
 
 
 def _in_language(by_language: ByLanguage, language: str) -> tuple[dict[str, str], list[str]]:
-    """The fields of a topic in a language, or that state none; the other languages that it has texts in."""
+    """Returns (a topic's fields in a language or in no stated one, the other languages that it has texts in)."""
     names = (*_names(language), "")
     fields = {
         field: next(texts[name] for name in names if texts.get(name))
@@ -95,7 +95,7 @@ def _in_language(by_language: ByLanguage, language: str) -> tuple[dict[str, str]
 
 
 def _names(language: str) -> tuple[str, ...]:
-    """What a language may be called in a file of topics, lower-case, its code first.
+    """Possible names of a language in a file of topics, in lower case, its code first.
 
     >>> _names("ja")
     ('ja', 'japanese', 'jpn', 'jp')
@@ -107,7 +107,7 @@ def _names(language: str) -> tuple[str, ...]:
 
 
 def _code(stated: str) -> str:
-    """A stated language as `_names` has it."""
+    """Converts the stated name of a language to the form of `_names`."""
     return stated if stated == SIMPLIFIED else stated.lower()
 
 
@@ -117,7 +117,7 @@ def _all_names() -> frozenset[str]:
 
 
 def by_judgments(read: dict[str, dict[str, str]], judged: Iterable[str]) -> dict[str, dict[str, str]]:
-    """The topics that are judged, by the ids that they have in the judgments.
+    """Selects the judged topics, by their ids in the judgments.
 
     >>> by_judgments({"AR26": {"title": "one"}, "AR27": {"title": "two"}}, ["26"])
     {'26': {'title': 'one'}}
@@ -129,7 +129,7 @@ def by_judgments(read: dict[str, dict[str, str]], judged: Iterable[str]) -> dict
 
 
 def _number(name: str) -> str:
-    """A topic's id without the letters and zeros before its number.
+    """Removes the letters and zeros before the number in a topic's id.
 
     >>> _number("AR26"), _number("C041"), _number("301-AH"), _number("ACLIA2-CS-0002")
     ('26', '41', '301-AH', 'ACLIA2-CS-0002')
@@ -155,9 +155,9 @@ def _of_marks(path: Path, text: str) -> Topics:
 
 
 def _stated_languages(text: str, topic: str) -> dict[int, str]:
-    """Place of a start tag -> the language that it, or the nearest element around it, states; "" where none does.
+    """Maps start tags (by position) to the language stated by the tag or the nearest enclosing element, or "".
 
-    End tags may be left out: an element ends where the next of its name begins, a field where the next field does.
+    End tags may be missing: an element ends where the next one of its name begins, a field where the next field begins.
     """
     around: list[tuple[str, str]] = []  # (name, language) of the open elements, the innermost last
     stated: dict[int, str] = {}
@@ -177,7 +177,7 @@ def _stated_languages(text: str, topic: str) -> dict[int, str]:
 
 
 def _fields(body: str, start: int, stated: Mapping[int, str]) -> ByLanguage:
-    """The fields of one topic, whose content starts at a place of the file: the first text of each language."""
+    """Parses the fields of a topic whose content begins at `start`: the first text of each field and language."""
     fields: ByLanguage = {}
     for mark, following in pairwise([*_field_marks(body), None]):
         end = following.start() if following else len(body)
@@ -192,14 +192,14 @@ def _fields(body: str, start: int, stated: Mapping[int, str]) -> ByLanguage:
 
 
 def _until_closed(raw: str, mark: re.Match[str]) -> str:
-    """The beginning of a text up to the end tag of a field's start tag, all of it where none comes."""
+    """Cuts a text at the end tag that belongs to a field's start tag; returns all of it if there is none."""
     name = re.split(r"[\s>]", mark[0][1:], maxsplit=1)[0].lower()
     ends = (tag.start() for tag in _TAG.finditer(raw) if tag[1] and tag[2].lower() == name)
     return raw[: next(ends, len(raw))]
 
 
 def _field_marks(body: str) -> list[re.Match[str]]:
-    """The start tags of fields; what stands before or after a field's name is a language, or it is another name."""
+    """Start tags of fields; a prefix or suffix of the field's name must be a language (`<FR-title>`)."""
     names = _all_names()
     return [
         mark
@@ -209,7 +209,7 @@ def _field_marks(body: str) -> list[re.Match[str]]:
 
 
 def _parts(raw: str, language: str) -> list[tuple[str, str]]:
-    """(language, text) of a field's content: its own, or those of the elements in it that state theirs."""
+    """Splits a field's content into (language, text): one for each element with a stated language, else one."""
     children = list(_CHILD.finditer(raw))
     attributes = [_LANGUAGE.search(child[2]) for child in children]
     if any(attributes):

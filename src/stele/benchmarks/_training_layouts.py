@@ -1,15 +1,15 @@
-"""Layouts of training sets and their collections: DPR's, Tevatron's, and Wikipedia in passages of 100 words.
+"""Read training sets and their collections: DPR's and Tevatron's layouts, and Wikipedia in passages of 100 words.
 
 DPR (facebookresearch/DPR dpr/data/biencoder_data.py): one JSON array of {question, positive_ctxs, negative_ctxs,
-hard_negative_ctxs}. The hard negatives are the negatives of a training example; the random `negative_ctxs` are left
-aside, as in DPR's recipes (other_negatives 0). A dev example has the first 30 of both kinds, hard ones first: the
-average rank has them as candidates (val_av_rank_hard_neg, val_av_rank_other_neg).
+hard_negative_ctxs}. A training example's negatives are the hard ones; the random `negative_ctxs` are not used, as in
+DPR's recipes (other_negatives 0). A dev example has the first 30 of both kinds, hard ones first: they are candidates
+of the average rank (val_av_rank_hard_neg, val_av_rank_other_neg).
 
 Tevatron: JSON lines {query_id, query, positive_passages, negative_passages}, where a passage is {docid, title, text};
-a corpus has a passage a line.
+a corpus has one passage on each line.
 
-Wikipedia, as DPR and XOR-TyDi publish it: tab-separated columns `id text title` with a header. Both files were written
-with Python's csv (quotes doubled inside quoted fields), and are read the same way.
+Wikipedia, as DPR and XOR-TyDi publish it, has tab-separated columns `id text title` with a header. Both files were
+written with Python's csv (quotes doubled inside quoted fields), and are read in the same way.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ from stele.progress import bar
 logger = logging.getLogger(__name__)
 
 DEV = 30  # negatives of each kind
-CHUNK = 100_000  # lines between two looks at how far the reading is
+CHUNK = 100_000  # lines between two updates of the progress bar
 
 
 def with_positives(examples: Iterable[TrainingExample], path: Path, kind: str) -> Iterator[TrainingExample]:
-    """The examples that have a positive passage; the log says how many of the `kind` ("queries") were left out."""
+    """Yields the examples with a positive passage; logs how many of the `kind` ("queries") were left out."""
     without = 0
     for example in examples:
         if example.positives:
@@ -56,9 +56,9 @@ def with_positives(examples: Iterable[TrainingExample], path: Path, kind: str) -
 
 
 def dpr_examples(path: Path, language: str, split: str) -> Iterator[TrainingExample]:
-    """Streams the examples; questions without a positive are left out (as DPR does) and counted.
+    """Streams DPR's examples; leaves out questions without a positive, as DPR does, and logs their number.
 
-    An item's own `lang` comes before `language`.
+    An item's own `lang` has priority over `language`.
     """
     return with_positives(_dpr_items(path, language, split), path, "questions")
 
@@ -83,12 +83,12 @@ def _dpr_passage(item: Any, where: str) -> Passage:
 
 
 def _content_id(title: str, text: str) -> str:
-    """An id for a passage that has none: the same for the same content, so that duplicates are still seen."""
+    """Makes the id of a passage without one from its content, so that duplicates are still recognised."""
     return hashlib.sha256(f"{title}\n{text}".encode()).hexdigest()[:16]
 
 
 def tevatron_examples(path: Path, language: str) -> Iterator[TrainingExample]:
-    """Streams the examples of a file; a query without a positive passage is left out and counted."""
+    """Streams Tevatron's examples; leaves out queries without a positive passage and logs their number."""
     return with_positives(_tevatron_items(path, language), path, "queries")
 
 
@@ -109,7 +109,7 @@ def _tevatron_passage(item: Any, where: str) -> Passage:
 
 
 class HundredWordsReader(RetrievalReader):
-    """A benchmark over one file of Wikipedia in passages of 100 words: its dataset, and its name there."""
+    """A benchmark over Wikipedia in passages of 100 words: the file FILE of the dataset DATASET."""
 
     DATASET: ClassVar[str]
     FILE: ClassVar[str]
@@ -125,17 +125,17 @@ class HundredWordsReader(RetrievalReader):
 
 
 def w100_passages(path: Path) -> Iterator[Passage]:
-    """Streams the passages of a file; the header line (`id text title`) is passed over."""
+    """Streams the passages of a file; skips the header line (`id text title`)."""
     for where, (docid, text, title) in tsv_rows(path, 3):
         if docid != "id":
             yield Passage(identifier(docid, where), title, text)
 
 
 def w100_texts(path: Path, ids: Collection[str]) -> dict[str, str]:
-    """The texts (without titles) of some passages, in one pass over the file.
+    """Texts (without titles) of the passages with these ids, read in one pass over the file.
 
-    Only the lines whose id is wanted are parsed: at 18 million lines that is the difference between reading
-    and parsing. A file with a quoted line break is read in full instead.
+    Only their lines are parsed, which saves the parsing of 18 million lines; a file with a quoted line break is
+    parsed as a whole. Raises SteleError if a passage is missing.
     """
     by_id = _scan(path, ids)
     if by_id is None:

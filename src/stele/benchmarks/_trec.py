@@ -1,10 +1,10 @@
-"""TREC's layouts: documents of newswire collections, judgments, and topics as TSV; compressed or not.
+"""Read TREC's layouts: documents of newswire collections, judgments, and topics as TSV; compressed or not.
 
-Documents are TREC's SGML, Anserini's JSON, or `id<TAB>text` a line. The text of an SGML document is what Anserini's
-TrecCollection indexes: the contents of some tags, in their order, by default those ten that it has (`TAGS`); tags
-within them go, entities become characters, paragraphs are parted by a blank line and lines stay lines. Nothing is a
-title of its own, so that term matching sees each word once. A document without any tag is text as a whole, as in
-collections that were cleaned. Entities that a file declares are not expanded.
+Documents are TREC's SGML, Anserini's JSON, or lines `id<TAB>text`. The text of an SGML document is the text that
+Anserini's TrecCollection indexes: the contents of some tags in their order, by default of Anserini's ten tags (`TAGS`).
+Tags inside them are removed, entities become characters, blank lines separate paragraphs, and line ends stay. There is
+no separate title, so that term matching sees each word once. A document without any tag is all text, as in collections
+that were cleaned. Entities that a file declares are not expanded.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from stele.files.reading import open_bytes, plain_name, reading
 logger = logging.getLogger(__name__)
 
 TAGS = ("TEXT", "HEADLINE", "TITLE", "HL", "HEAD", "TTL", "DD", "DATE", "LP", "LEADPARA")
-LARGEST = 1 << 28  # bytes of a document; what is larger is no document
+LARGEST = 1 << 28  # most bytes of a document
 BOM = b"\xef\xbb\xbf"
 PACKED = {b"\x1f\x9d": "compress", b"PK\x03\x04": "zip"}
 PARAGRAPHS = (b"\n</P>\n<P>\n", b"<P>", b"</P>")
-BLANKS = ("\r", "\t", " \n", "\n ")  # that a line may begin or end with
+BLANKS = ("\r", "\t", " \n", "\n ")  # white space that may begin or end a line
 IDS, TEXTS = ("id", "docid", "_id"), ("contents", "text")
 
 _START, _END = re.compile(rb"<(DOC|Doc|doc)(?:\s[^<>]*)?>"), re.compile(rb"</(?:DOC|Doc|doc)>")
@@ -42,7 +42,7 @@ _GAP = re.compile(r"\n{3,}")
 
 
 class Document(NamedTuple):
-    """A document as its file has it: its id, where it stands, its title and text, in SGML its marked-up bytes."""
+    """A document as read from its file: id, place in the file, title, and text (for SGML the bytes with markup)."""
 
     id: str
     where: str
@@ -51,7 +51,7 @@ class Document(NamedTuple):
 
 
 class Text:
-    """How the text of SGML documents is read: the tags that hold it, and the encoding of what is not UTF-8."""
+    """Extractor of the text of SGML documents: from which tags, and in which encoding if a text is not UTF-8."""
 
     def __init__(self, tags: Sequence[str] = TAGS, encoding: str | None = None) -> None:
         names = b"|".join(re.escape(tag.encode()) for tag in tags)
@@ -59,7 +59,7 @@ class Text:
         self._encoding = encoding
 
     def of(self, document: Document) -> str:
-        """The text of a document."""
+        """Extracts the text of a document. Raises SteleError if it is in neither UTF-8 nor the encoding."""
         if isinstance(document.text, str):
             return document.text
         fields = list(self._fields(document.text))
@@ -78,7 +78,7 @@ class Text:
         return _GAP.sub("\n\n", text).strip()
 
     def _fields(self, body: bytes) -> Iterator[bytes]:
-        """What stands in the tags; one that is not closed ends where the next begins."""
+        """Yields the content of each of the tags; an unclosed tag ends where the next one begins."""
         start, never_closed = self._start.search(body), set[bytes]()
         while start:
             end = -1 if start[1] in never_closed else body.find(b"</" + start[1] + b">", start.end())
@@ -91,7 +91,7 @@ class Text:
 
 
 def decoded(content: bytes, encoding: str | None, where: str) -> str:
-    """UTF-8 where it is that, else text in the encoding that the catalogue gives."""
+    """Decodes UTF-8 or, if that fails, the given encoding. Raises SteleError if both fail."""
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -107,7 +107,7 @@ def decoded(content: bytes, encoding: str | None, where: str) -> str:
 
 
 def documents(path: Path) -> Iterator[Document]:
-    """Streams the documents of one file, in the layout that its beginning shows; none of an empty file."""
+    """Streams the documents of one file; its beginning determines the layout. Raises SteleError for another layout."""
     with reading(path), open_bytes(path) as handle:
         beginning = handle.read(BLOCK)
         archive = "tar" if beginning[257:262] == b"ustar" else None
@@ -130,8 +130,8 @@ def documents(path: Path) -> Iterator[Document]:
                 yield Document(identifier(name, where), where, "", text)
     elif beginning and not beginning.startswith(b"<"):
         raise SteleError(
-            f"{path}: no documents: want <DOC> ... </DOC>, lines of JSON, or an id, a tab and a text a line. If it is "
-            "something else, take it away, or name those to be read in the dataset's `collection: {documents: ...}`"
+            f"{path}: no documents: want <DOC> ... </DOC>, lines of JSON, or lines of an id, a tab and a text. If the "
+            "file has none, remove it, or list the files to read in the dataset's `collection: {documents: ...}`"
         )
 
 
@@ -145,7 +145,7 @@ def _of_json(item: dict, where: str) -> Document:
 
 
 def _sgml(path: Path, bodies: Iterator[tuple[bytes, bytes]]) -> Iterator[Document]:
-    """The documents of an SGML file; one without an id, alone in its file, has the file's name."""
+    """Yields the documents of an SGML file; the only document of a file takes the file's name if it has no id."""
     number, unnamed = 0, None
     for number, (tag, body) in enumerate(bodies, start=1):
         where = f"{path}, document {number}"
@@ -160,15 +160,15 @@ def _sgml(path: Path, bodies: Iterator[tuple[bytes, bytes]]) -> Iterator[Documen
             continue
         yield Document(identifier(name.strip().decode("utf-8", "replace"), where), where, "", body)
     if unnamed and number > 1:
-        raise SteleError(f"{unnamed.where}: neither <DOCNO> nor <DOC id=...>")
+        raise SteleError(f"{unnamed.where}: neither <DOCNO> nor <DOC id=...> found; a document needs an id")
     if unnamed:
         yield unnamed._replace(id=identifier(unnamed.id, unnamed.where))
 
 
 def _bodies(path: Path, handle: IO[bytes], buffer: bytes, tag: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """(start tag, what follows it up to its end tag, or to the next start where it has none) of each document.
+    """Yields (start tag, content) of each document; the content ends at the end tag or at the next start tag.
 
-    `buffer` is the beginning of the file, with start tags called `tag` in it; `handle` gives the rest.
+    `buffer` is the beginning of the file, with start tags named `tag`; `handle` reads the rest.
     """
     while True:
         starts = _starts(buffer, tag)
@@ -185,7 +185,7 @@ def _bodies(path: Path, handle: IO[bytes], buffer: bytes, tag: bytes) -> Iterato
 
 
 def _starts(text: bytes, tag: bytes) -> list[re.Match[bytes]]:
-    """The start tags of documents. Joined files may have <DOC> and <doc>: without an end between them, `tag` counts."""
+    """Start tags of documents. Joined files may have <DOC> and <doc>: without an end tag between them, `tag` counts."""
     starts: list[re.Match[bytes]] = []
     for start in _START.finditer(text):
         if starts and start[1] != starts[-1][1] and not _END.search(text, starts[-1].end(), start.start()):
@@ -203,14 +203,14 @@ def _until_end(body: bytes) -> bytes:
 
 # --- judgments and topics ---
 SHOWN = 3  # ids in a message
-_COLUMN = re.compile(r"[^ \t\r\f\v]+")  # as C's isspace parts them: an id may hold other white space
+_COLUMN = re.compile(r"[^ \t\r\f\v]+")  # separated as by C's isspace: an id may have other white space
 
 
 def read_qrels(path: Path) -> dict[str, dict[str, int]]:
-    """Query id -> {document id: relevance} of lines `query iteration document relevance`, parted by blanks or tabs.
+    """Reads query id -> {document id: relevance} from lines `query iteration document relevance` (spaces or tabs).
 
-    Relevance 0 and below (TREC's -1 is "not judged") is not relevant. Raises SteleError for another layout, a judgment
-    that appears twice, and a file without judgments.
+    Relevance 0 and below (TREC's -1 is "not judged") is not relevant. Raises SteleError for another layout, a repeated
+    judgment, and a file without judgments.
     """
     judged: dict[str, dict[str, int]] = {}
     for number, line in lines(path):
@@ -223,12 +223,12 @@ def read_qrels(path: Path) -> dict[str, dict[str, int]]:
         refuse_again(document, judged.setdefault(query, {}), where, f"judgment of query {query} on document")
         judged[query][document] = int(relevance)
     if not judged:
-        raise SteleError(f"{path}: no judgments")
+        raise SteleError(f"{path}: no judgments found")
     return judged
 
 
 def tsv_topics(path: Path) -> Iterator[Query]:
-    """The topics of a file of `id<TAB>text` lines, without quoting; an id twice and a line without text are errors."""
+    """Yields topics from lines `id<TAB>text`, unquoted. Raises SteleError for a repeated id and for a missing text."""
     seen: set[str] = set()
     for number, line in lines(path):
         if not line.strip():
@@ -240,16 +240,16 @@ def tsv_topics(path: Path) -> Iterator[Query]:
         seen.add(refuse_again(identifier(name, where), seen, where))
         yield Query(name, text.strip())
     if not seen:
-        raise SteleError(f"{path}: no topics")
+        raise SteleError(f"{path}: no topics found")
 
 
 def warn_missing_judged(
     passages: Iterable[Passage], judgments: Mapping[str, Mapping[str, int]], name: str
 ) -> Iterator[Passage]:
-    """The passages as they come; after the last one a warning of the judged ids that none of them bears.
+    """Yields the passages unchanged; after the last one, warns of judged ids that no passage has.
 
-    Such documents stay judged, as in trec_eval. The judged ids alone are held, a few thousand: a collection may have
-    tens of millions. `name` says whose they are.
+    Such documents stay judged, as in trec_eval. Only the few thousand judged ids are held in memory: a collection may
+    have tens of millions. `name` is the collection's name in the warning.
     """
     lacking = {document for of_query in judgments.values() for document in of_query}
     for passage in passages:

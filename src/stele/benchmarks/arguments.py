@@ -1,7 +1,7 @@
-"""The arguments that name datasets: DATASET:PART=PATH, any number of them.
+"""Parse the arguments that name datasets: DATASET:PART=PATH, any number of them.
 
-PATH is the record of a dataset (rules give that), or, for what a user has at hand, the folder with the dataset's files
-or the one file itself. `DATASET=PATH` is the dataset whole, as part "all".
+PATH is the record of a dataset (in the workflow's rules) or, for a user's own data, the folder with the dataset's files
+or its only file. `DATASET=PATH` gives the dataset as a whole, as part "all".
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ RECORD = "record.json"
 
 
 def data_paths(given: Sequence[str], name: str = "--data") -> dict[str, Path]:
-    """The paths by `dataset:part`. Raises SteleError for a key given twice and for a missing path."""
+    """Parses the arguments to paths by `dataset:part`. Raises SteleError for a repeated key and a missing path."""
     paths: dict[str, Path] = {}
     for item in given:
         key, equals, path = item.partition("=")
@@ -26,7 +26,7 @@ def data_paths(given: Sequence[str], name: str = "--data") -> dict[str, Path]:
             raise SteleError(f"{name} {item!r}: want DATASET:PART=PATH, for example mrtydi:sw=.../record.json")
         key = f"{dataset}:{part or 'all'}"
         if key in paths:
-            raise SteleError(f"{name}: {key} is given twice")
+            raise SteleError(f"{name}: {key} is given twice; give it once")
         if not Path(path).exists():
             raise SteleError(f"{name} {key}: no such record, folder or file: {path}")
         paths[key] = Path(path)
@@ -34,7 +34,7 @@ def data_paths(given: Sequence[str], name: str = "--data") -> dict[str, Path]:
 
 
 def data_records(given: Sequence[str], name: str = "--data") -> dict[str, Path]:
-    """The paths by `dataset:part`. Raises SteleError, also for a path that is not a record."""
+    """Parses the arguments as `data_paths` does. Raises SteleError also for a path that is not a record."""
     paths = data_paths(given, name)
     for key, path in paths.items():
         if not path.is_file():
@@ -43,9 +43,9 @@ def data_records(given: Sequence[str], name: str = "--data") -> dict[str, Path]:
 
 
 def record_count(paths: Mapping[str, Path], *names: str, part: str = "all") -> int | None:
-    """How many items some records count, each under the first of `names` that it has; None where none is counted.
+    """Sums the counts of some records, each under the first of `names` that it has; None if no record counts them.
 
-    Of a record that counts by language it is the number of `part`, else of all.
+    Of a record with counts by language, the count of `part` is taken or, without one, that of "all".
 
     >>> record_count({}, "passages") is None
     True
@@ -60,7 +60,7 @@ def record_count(paths: Mapping[str, Path], *names: str, part: str = "all") -> i
 
 
 def data_folders(paths: Mapping[str, Path]) -> Data:
-    """dataset -> part -> the folder that holds the files (a record's own), or the one file."""
+    """Maps dataset -> part -> the folder with the files (for a record, its folder) or the only file."""
     data: dict[str, dict[str, Path]] = {}
     for key, path in paths.items():
         dataset, _, part = key.partition(":")

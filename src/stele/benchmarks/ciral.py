@@ -1,9 +1,9 @@
 """CIRAL v1.0: questions in English, passages of news in Hausa, Somali, Swahili and Yoruba (CIRAL/ciral, ciral-corpus).
 
-One query set and one collection a language of the passages. Judged split: test-a with its shallow judgments, as in the
-published runs of pyserini; test-a-pools and test-b are other numbers. Native files: `passages.jsonl` with {docid,
-title, text, url} (hausa_passages.jsonl ... upstream), or Parquet files with these columns; `topics.tsv` with id and
-English text, `qrels.tsv` in TREC's layout.
+Each language of the passages has one query set and one collection. Judged split: test-a with its shallow judgments, as
+in the published runs of pyserini; test-a-pools and test-b give other numbers. Native files: `passages.jsonl` with
+{docid, title, text, url} (hausa_passages.jsonl ... upstream), or Parquet files with these columns; `topics.tsv` with id
+and English text; `qrels.tsv` in TREC's layout.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ TOPICS, CORPUS = "ciral", "ciral_corpus"
 
 class Ciral(RetrievalReader):
     def queries(self, data: Data, query_set: QuerySet) -> Iterator[Query]:
-        """The English topics that are asked of one language."""
+        """Yields the English topics for one language of passages."""
         yield from tsv_topics(located(folder_of(data, TOPICS, query_set.language), "topics.tsv"))
 
     def passages(self, data: Data, collection: str) -> Iterator[Passage]:
-        """The passages of one language, streamed; judged ones that are not among them are counted."""
+        """Streams the passages of one language; logs the number of judged passages that are missing."""
         judged = _judged(data, collection) if TOPICS in data else {}
         yield from warn_missing_judged(_passages(data, collection), judged, collection)
 
@@ -34,7 +34,7 @@ class Ciral(RetrievalReader):
 
 
 def _passages(data: Data, collection: str) -> Iterator[Passage]:
-    """Some have no title."""
+    """Streams the passages of one language, some of which have no title."""
     folder = folder_of(data, CORPUS, collection)
     for path in tables(folder) or [located(folder, "passages.jsonl")]:
         yield from table_passages(path, "docid", untitled=True)

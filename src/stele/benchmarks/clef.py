@@ -3,10 +3,10 @@
 A query set is a pair `en-de` (query language, document language). All judged documents of a query are its candidates
 (Yu et al., section 5.1.3); a run's files may be the folds of a cross-validation.
 
-A language is a test collection of its own: a part `de` of the dataset, or the folder `de` in a dataset that is given
-whole, with its documents, the topics in that language (`*topics*`) and the judgments of its documents (`*qrels*`), of
-each one file or more. Topics bear the same numbers in all languages. To score runs the judgments of a pair suffice, as
-part `en-de`. Any dataset that is laid out so is read alike.
+Each language is a test collection: a part `de` of the dataset, or the folder `de` of a dataset given as a whole, with
+its documents, the topics in this language (`*topics*`) and the judgments of its documents (`*qrels*`), in one or more
+files each. Topics have the same numbers in all languages. To score runs, the judgments of a pair suffice, as part
+`en-de`. Any dataset with this layout can be read.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from stele.benchmarks.types import Data, Judgments, Passage, Query, QuerySet
 from stele.catalogue.user_data import QRELS, TOPICS
 from stele.errors import SteleError
 
-FIELDS = ("title", "description")  # of a topic, that make its query (Yu et al., section 5.1.1)
+FIELDS = ("title", "description")  # a topic's fields that make its query (Yu et al., section 5.1.1)
 logger = logging.getLogger(__name__)
 
 
@@ -32,14 +32,14 @@ class Clef(RetrievalReader):
     AVERAGE = "macro"  # mean over pairs; of a pair, over queries, so that folds weigh by their queries
 
     def query_sets(self, languages: Sequence[str]) -> list[QuerySet]:
-        """One query set a pair; the collection is that of the documents' language."""
+        """Makes one query set for each pair; its collection is the documents' language. Raises SteleError otherwise."""
         for pair in languages:
             if len([code for code in pair.split("-") if code]) != 2:
                 raise SteleError(f"{pair!r}: want query and document language, e.g. en-de")
         return [QuerySet(pair, pair, pair.partition("-")[2]) for pair in languages]
 
     def queries(self, data: Data, query_set: QuerySet) -> Iterator[Query]:
-        """The judged topics in the queries' language: title and description."""
+        """Yields the judged topics in the queries' language, as title and description. Raises SteleError without."""
         language = _query_language(query_set)
         for number, fields in _topics(data, query_set).items():
             if missing := next((name for name in FIELDS if not fields.get(name)), None):
@@ -49,14 +49,14 @@ class Clef(RetrievalReader):
             yield Query(number, " ".join(fields[name] for name in FIELDS))
 
     def judgments(self, data: Data, query_set: QuerySet) -> Judgments:
-        """Topic id -> {document id: relevance}; of all that is judged where no topics are given."""
+        """Maps topic id -> {document id: relevance} for the topics or, if none are given, for all judgments."""
         judged = self.all_judgments(data, query_set)
         if not _topic_files(data, _query_language(query_set)):
             return judged
         return {number: judged[number] for number in _topics(data, query_set)}
 
     def all_judgments(self, data: Data, query_set: QuerySet) -> Judgments:
-        """The judgments of all topics, with or without a query in this language: the same for all query languages."""
+        """Judgments of all topics, with or without a query in this language: the same for all query languages."""
         pair, language = query_set.name, query_set.collection
         files = [qrels_file(parts[pair]) for parts in data.values() if pair in parts]
         files = files or [path for _, path in files_named(_of_language(data, language), language, QRELS)]
@@ -68,23 +68,23 @@ class Clef(RetrievalReader):
         return judged
 
     def passages(self, data: Data, name: str) -> Iterator[Passage]:
-        """The documents in a language, each id once."""
+        """Yields the documents in a language, each id once. Raises SteleError if the data lack the language."""
         of_language = _of_language(data, name)
         if not of_language:
             folder = folder_of(data, next(iter(data), "clef"), name)
             raise SteleError(
-                f"{folder}: no folder {name} in it; want one a language, with its documents, topics, judgments"
+                f"{folder}: no folder {name} in it; want one for each language, with its documents, topics, judgments"
             )
         yield from AdHocCollection().passages(of_language, name)
 
 
 def has_language(data: Data, language: str) -> bool:
-    """Whether a language is among what was given."""
+    """Whether the data have a language."""
     return bool(_of_language(data, language))
 
 
 def _topics(data: Data, query_set: QuerySet) -> dict[str, dict[str, str]]:
-    """The judged topics in the queries' language, by the ids of the judgments."""
+    """Judged topics in the queries' language, by their ids in the judgments. Raises SteleError if there are none."""
     language, read = _query_language(query_set), {}
     files = _topic_files(data, language)
     for dataset, path in files:
@@ -115,7 +115,7 @@ def _topic_files(data: Data, language: str) -> list[tuple[str, Path]]:
 
 
 def _of_language(data: Data, language: str) -> Data:
-    """The data of one language: its part, or its folder in a dataset that is given whole."""
+    """Selects the data of one language: its part, or its folder in a dataset that is given as a whole."""
     folders = {name: parts.get(language) or _inside(parts.get("all"), language) for name, parts in data.items()}
     return {name: {language: folder} for name, folder in folders.items() if folder}
 
