@@ -125,7 +125,7 @@ def test_the_list_says_which_documents_count(corpus):
     made = parallel(corpus)
     assert made.ids == ["1990/a/2"] and made.left_out["without_partner"] == 2
     (corpus / "UNv1.0.6way.ids").write_text("\n")
-    with pytest.raises(SteleError, match="nothing in it, want a sentence a line"):
+    with pytest.raises(SteleError, match="nothing in it, want a sentence on each line"):
         parallel(corpus)
 
 

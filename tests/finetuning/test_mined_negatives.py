@@ -54,7 +54,7 @@ def test_mined_negatives_are_joined_by_language_and_query(tmp_path):
 
 def test_those_of_other_questions_are_refused(tmp_path):
     mined = MinedNegatives(write_mined(tmp_path, "en", {"who": [("1", "", "one")]}))
-    with pytest.raises(SteleError, match="has none for any question"):
+    with pytest.raises(SteleError, match="no question has negatives in it"):
         list(replaced([example_of("when"), example_of("where")], mined, {}))
     (tmp_path / "x").mkdir()
     write_sealed(tmp_path / "x/record.json", {})

@@ -117,7 +117,7 @@ def test_a_run_of_another_system_is_judged_by_the_table(tmp_path, table):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("de\ten\n1\n", "line 2: want 2 columns, as the header, found 1"),
+        ("de\ten\n1\n", "line 2: want 2 columns, as in the header, found 1"),
         ("de\tfr\na\tb\n", "want one column 'en' in its header; found de, fr"),
         ("de\ten\ten\na\tb\tc\n", "want one column 'en'"),
         ("de\ten\na\t\n", "no sentence in it that all languages"),

@@ -1,1 +1,1 @@
-"""Benchmarks and training sets: one file for each native format, with a class of the kinds in `reader.py`."""
+"""Readers of benchmarks and training sets: one file for each native format, with a class of a kind in `reader.py`."""

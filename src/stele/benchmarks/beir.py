@@ -1,22 +1,21 @@
-"""Any data set in BEIR's layout, or in that of MTEB's retrieval tasks: an entry of the catalogue, and no code.
+"""Read any data set in BEIR's layout or in that of MTEB's retrieval tasks: it needs a catalogue entry but no code.
 
-BEIR: `corpus.jsonl` with {_id, title, text}, `queries.jsonl` with {_id, text}, `qrels/{split}.tsv` with a head line and
-query-id, corpus-id, score. MTEB: the same columns as Parquet or JSON lines (in newer sets ids are called `id`), in
-folders `corpus`, `queries` and `qrels` (or `default`), or `{subset}-corpus`, `{subset}-queries` and `{subset}-qrels`. A
-file's role is the nearest such name on its path, by folder or file; of several subsets in one folder the one is read
-that bears the name of the query set's language, of several splits of corpus and queries that of the judgments.
+BEIR: `corpus.jsonl` with {_id, title, text}, `queries.jsonl` with {_id, text}, `qrels/{split}.tsv` with a header line
+and query-id, corpus-id, score. MTEB: the same columns as Parquet or JSON lines (newer sets call ids `id`), in folders
+`corpus`, `queries` and `qrels` (or `default`), or `{subset}-corpus`, `{subset}-queries` and `{subset}-qrels`. The
+nearest such name on a file's path, of a folder or of the file, gives its role. Of several subsets in one folder, the
+one named after the query set's language is read; of several splits of corpus and queries, the split of the judgments.
 
-Rules, as in both programs: the queries are the judged ones, whatever else the file of queries holds (it is of all
-splits); a query without a relevant document stays and scores 0; a passage is title, a blank and text
-(`passage_format: title_text`), without white space around them; the title may be missing. A score is a whole number;
-MTEB's files may hold it as a float. Judged ids that no document bears are counted in a warning and stay judged, as in
-trec_eval.
+The rules are those of both programs. Only judged queries count: the file of queries covers all splits. A query without
+a relevant document stays and scores 0. A passage is title, a space and text (`passage_format: title_text`), without
+white space around them; the title may be missing. A score is a whole number, which MTEB's files may store as a float.
+Judged ids that no document has are counted in a warning and stay judged, as in trec_eval.
 
-The document of a query's own id is no hit of it in BEIR's layout, that is where the judgments are a TSV file (BEIR
-`EvaluateRetrieval.evaluate`, ignore_identical_ids=True). MTEB's layout does not tell: each task says
-(AbsTaskRetrieval.ignore_identical_ids, false unless given), and here the benchmark's entry. As in MTEB an `instruction`
-of a query follows its text after a blank and the turns of a conversation are joined by "; "; `excluded_ids` (BRIGHT)
-are no hits of their query. Candidates to re-rank (`top_ranked`) and images, sound or video are refused.
+In BEIR's layout, which has judgments in a TSV file, the document with a query's own id is not a hit of the query (BEIR
+`EvaluateRetrieval.evaluate`, ignore_identical_ids=True). In MTEB's layout each task decides this
+(AbsTaskRetrieval.ignore_identical_ids, false by default), and here the benchmark's entry does. As in MTEB, a query's
+`instruction` follows its text after a space, and "; " joins the turns of a conversation; `excluded_ids` (BRIGHT) are
+not hits of their query. Candidates to re-rank (`top_ranked`) and images, sound or video are refused.
 """
 
 from __future__ import annotations
@@ -47,24 +46,24 @@ logger = logging.getLogger(__name__)
 HEAD = ["query-id", "corpus-id", "score"]
 ROLE = re.compile(r"(?:(?P<subset>.+)-)?(?P<role>corpus|quer(?:ies|y)|qrels|default|instructions?|top_ranked)")
 ROLES = {"default": "qrels", "query": "queries", "instructions": "instruction"}
-SHARD = re.compile(r"(.*?)[-_.]?[0-9]*(?:-of-[0-9]+)?")  # of a split's file name
+SHARD = re.compile(r"(.*?)[-_.]?[0-9]*(?:-of-[0-9]+)?")  # a split's file name
 SUFFIXES = ("", ".json", ".jsonl", ".ndjson", ".parquet", ".tsv", ".csv", ".txt")  # others are notes and backups
-SENSES = ("image", "audio", "video")  # columns that MTEB's tasks of other kinds have
-NOT_EXCLUDED = "N/A"  # what BRIGHT has in place of an empty list
+SENSES = ("image", "audio", "video")  # columns of MTEB's tasks that are not text retrieval
+NOT_EXCLUDED = "N/A"  # BRIGHT's mark for an empty list
 SHOWN = 5  # ids in a message
 LARGEST = 10**9  # a score has at most nine digits
 
 
 class Beir(RetrievalReader):
     def queries(self, data: Data, query_set: QuerySet) -> Iterator[Query]:
-        """The judged queries, in the order of their file."""
+        """Yields the judged queries in the order of their file. Raises SteleError if the file lacks one of them."""
         judged = _judged(data, query_set.language)
         instructions, seen = _instructions(data, query_set.language), set()
         for where, name, row in _query_rows(data, query_set.language, text=None, instruction=str):
             seen.add(name)
             if name in judged:
                 if instructions and name not in instructions:
-                    raise SteleError(f"{where}: query {name} has no instruction, as others have")
+                    raise SteleError(f"{where}: query {name} has no instruction, but other queries have one")
                 yield Query(name, _text(row["text"], instructions.get(name, row["instruction"]), where))
         if lacking := sorted(judged.keys() - seen):
             asked, qrels = (_shown(_files(data, query_set.language, role)) for role in ("queries", "qrels"))
@@ -78,7 +77,7 @@ class Beir(RetrievalReader):
             yield from map(_trimmed, table_passages(path, _id(path), untitled=True))
 
     def left_out(self, data: Data, query_set: QuerySet) -> LeftOut:
-        """The documents that are no hits of a query: its `excluded_ids`, and in BEIR's layout that of its own id."""
+        """Documents that are not hits of a query: its `excluded_ids`, and in BEIR's layout the one with its own id."""
         documents: dict[str, frozenset[str]] = {}
         if _with_role(data, query_set.language, "queries"):  # judgments may be given alone
             for where, name, row in _query_rows(data, query_set.language, excluded_ids=list):
@@ -90,7 +89,7 @@ class Beir(RetrievalReader):
         return LeftOut(documents, True if _is_tsv(_qrels(data, query_set.language)) else None)
 
     def judgments(self, data: Data, query_set: QuerySet) -> Judgments:
-        """Query id -> {document id: score}; ids that no document bears are counted in a warning."""
+        """Maps query id -> {document id: score}; warns of judged ids that no document has."""
         judged = _judged(data, query_set.language)
         named = {name for documents in judged.values() for name in documents}
         if lacking := _not_in_corpus(data, query_set.language, named):
@@ -102,13 +101,13 @@ class Beir(RetrievalReader):
 
 
 def _trimmed(passage: Passage) -> Passage:
-    """A passage without white space around title, blank and text, which some tokenizers turn into tokens."""
+    """Trims white space around a passage's title and text, joined by a space: some tokenizers would encode it."""
     title, text = passage.title.lstrip(), passage.text.rstrip()
     return Passage(passage.id, title if text else title.rstrip(), text if title else text.lstrip())
 
 
 def _query_rows(data: Data, language: str, **columns: type | None) -> Iterator[tuple[str, str, dict]]:
-    """(where, id, the columns, of which all but the text may be missing) of the queries."""
+    """Yields (place, id, columns) of the queries; all columns but the text may be missing."""
     seen: set[str] = set()
     for path in _texts(data, language, "queries"):
         key = _id(path)
@@ -119,7 +118,7 @@ def _query_rows(data: Data, language: str, **columns: type | None) -> Iterator[t
 
 
 def _text(value: Any, instruction: str, where: str) -> str:
-    """The text of a query, with its instruction, as MTEB joins them; of a conversation all turns."""
+    """Joins a query's text and instruction as MTEB does; of a conversation it joins all turns."""
     if not isinstance(value, list):
         text = field({"text": value}, "text", str, where)
         return f"{text} {instruction}" if instruction else text
@@ -129,22 +128,22 @@ def _text(value: Any, instruction: str, where: str) -> str:
         for turn in value
     ]  # fmt: skip
     if not turns:
-        raise SteleError(f"{where}: text is a conversation without a turn")
+        raise SteleError(f"{where}: text is a conversation without turns; want at least one")
     return " ".join(filter(None, [instruction, "; ".join(turns)]))
 
 
 def _instructions(data: Data, language: str) -> dict[str, str]:
-    """Query id -> its instruction, where they are files of their own."""
+    """Maps query id -> instruction, for data sets with instructions in separate files; otherwise empty."""
     columns = {"query-id": None, "instruction": str}
     rows = (row for path in _split_files(data, language, "instruction") for row in table_rows(path, columns))
     return {identifier(row["query-id"], where, "query-id"): row["instruction"] for where, row in rows}
 
 
 def checked_rows(path: Path, seen: set[str]) -> int:
-    """The rows of a file of corpus, queries or judgments, each checked as it is read later.
+    """Counts the rows of a file of corpus, queries or judgments; checks each row as a later reading would.
 
-    `seen` are the ids of files that are read together with it, to which its own are added. Raises SteleError, with the
-    file and the line, for a damaged row and an id that appears twice.
+    `seen` has the ids of the files read together with it, and gets this file's ids. Raises SteleError, with the file
+    and the line, for a damaged row and a repeated id.
     """
     _, role = role_of(path)
     before = len(seen)
@@ -160,10 +159,10 @@ def checked_rows(path: Path, seen: set[str]) -> int:
 
 
 def checked_judgments(paths: Sequence[Path]) -> int:
-    """The judgments of a set, held against its queries and corpus; `paths` are all of its files.
+    """Counts the judgments of a data set and checks them against its queries and corpus; `paths` are all its files.
 
-    Raises SteleError, with the file, where nothing could be scored: no judgment, none above 0, a judged query that is
-    blank or not there, no relevant document in the corpus; and for a set of single queries, whose means have no
+    Raises SteleError, with the file, if nothing could be scored: no judgment, none above 0, a judged query that is
+    blank or missing, no relevant document in the corpus. It also does so for single queries, whose mean would have no
     interval.
     """
     data = {"": {"all": Path(os.path.commonpath(paths))}}
@@ -192,7 +191,7 @@ def checked_judgments(paths: Sequence[Path]) -> int:
 
 
 def _id(path: Path) -> str:
-    """What a file calls ids: `_id`, as BEIR does, or `id`, as MTEB's newer sets do."""
+    """Name of a file's column of ids: `_id`, as in BEIR, or `id`, as in MTEB's newer sets."""
     names = column_names(path)
     return "id" if "id" in names and "_id" not in names else "_id"
 
@@ -200,8 +199,8 @@ def _id(path: Path) -> str:
 def _judged(data: Data, language: str) -> Judgments:
     if ranked := _with_role(data, language, "top_ranked"):
         raise SteleError(
-            f"{_shown(ranked)}: a re-ranking task, whose candidates alone are ranked; here the whole corpus is "
-            "searched, which gives other numbers: take that file away to do so"
+            f"{_shown(ranked)}: a re-ranking task, whose candidates alone are ranked; Stele searches the whole corpus, "
+            "which gives other numbers: remove this file to do so"
         )
     return _read_judgments(_qrels(data, language))
 
@@ -213,7 +212,7 @@ def _read_judgments(path: Path) -> Judgments:
         refuse_again(document, judged.setdefault(query, {}), where, f"judgment of query {query} on document")
         judged[query][document] = _score(row[2], where)
     if not judged:
-        raise SteleError(f"{path}: no judgments")
+        raise SteleError(f"{path}: no judgments found")
     return judged
 
 
@@ -223,26 +222,26 @@ def _qrels(data: Data, language: str) -> Path:
 
 
 def _is_tsv(path: Path) -> bool:
-    """Whether judgments are BEIR's, a TSV file, and not MTEB's, Parquet or JSON lines."""
+    """Whether a file of judgments is a TSV file, as in BEIR; MTEB's files are Parquet or JSON lines."""
     if is_parquet(path):
         return False
     return not next((line for _, line in lines(path) if line.strip()), "").startswith("{")
 
 
 def _judgment_rows(path: Path) -> Iterator[tuple[str, list]]:
-    """("file, line N", [query, document, score]) of a TSV file, whose first line names the columns, or of MTEB's."""
+    """Yields ("file, line N", [query, document, score]) from a TSV file with a header line or from MTEB's files."""
     if not _is_tsv(path):
         yield from ((where, list(row.values())) for where, row in table_rows(path, dict.fromkeys(HEAD)))
         return
     for number, (where, row) in enumerate(tsv_rows(path, len(HEAD))):
         if number == 0 and row != HEAD:
-            raise SteleError(f"{where}: want the head line {' '.join(HEAD)}, parted by tabs; found {' '.join(row)!r}")
+            raise SteleError(f"{where}: want the head line {' '.join(HEAD)} with tabs; found {' '.join(row)!r}")
         if number:
             yield where, row
 
 
 def _score(value: object, where: str) -> int:
-    """A score, which is a whole number: as text in a TSV file, as a number of any type in Parquet."""
+    """Parses a score, a whole number: text in a TSV file, any type in Parquet. Raises SteleError for anything else."""
     if isinstance(value, str) and re.fullmatch(r"[+-]?[0-9]{1,9}", value):
         return int(value)
     if isinstance(value, int | float) and abs(value) < LARGEST and value % 1 == 0:  # no comparison holds of NaN
@@ -251,7 +250,7 @@ def _score(value: object, where: str) -> int:
 
 
 def _not_in_corpus(data: Data, language: str, names: Collection[str]) -> list[str]:
-    """Of some ids, those that no document bears; none where the corpus is not among the data."""
+    """Selects the ids that no document of the corpus has; none if the corpus is not among the data."""
     if not _with_role(data, language, "corpus"):
         return []
     lacking = set(names)
@@ -263,7 +262,7 @@ def _not_in_corpus(data: Data, language: str, names: Collection[str]) -> list[st
 
 
 def _texts(data: Data, language: str, role: str) -> Sequence[Path]:
-    """The files of corpus or queries, which hold texts alone."""
+    """Finds the files of corpus or queries. Raises SteleError if they hold images, sound or video."""
     files = _files(data, language, role)
     for path in files:
         if senses := filled_columns(path, SENSES):
@@ -272,9 +271,9 @@ def _texts(data: Data, language: str, role: str) -> Sequence[Path]:
 
 
 def _split_files(data: Data, language: str, role: str) -> Sequence[Path]:
-    """The files of a role in the split of the judgments, or in the one split that there is, as in MTEB's loader.
+    """Finds a role's files in the split of the judgments, or in the only split, as MTEB's loader does.
 
-    Raises SteleError where one of an export is missing.
+    Raises SteleError if there are several splits, or if a numbered export lacks a file.
     """
     files = _with_role(data, language, role)
     splits = {path: split_of(path) for path in files}
@@ -290,7 +289,7 @@ def _split_files(data: Data, language: str, role: str) -> Sequence[Path]:
 
 
 def _files(data: Data, language: str, role: str) -> Sequence[Path]:
-    """The files of a role; a corpus and queries may be in several, judgments are in one."""
+    """Finds a role's files: one or more for corpus and queries, one for judgments. Raises SteleError otherwise."""
     files = _with_role(data, language, role) if role == "qrels" else _split_files(data, language, role)
     if not files:
         held = sorted(path.name for folder in _folders(data, language) for path in below(folder))
@@ -316,7 +315,7 @@ def _with_role(data: Data, language: str, role: str) -> list[Path]:
 
 
 def role_of(path: Path) -> tuple[str, str]:
-    """(subset, role) of a file by its path in a data set's folder, nearest name first; ("", "") of another file.
+    """Parses a file's path in a data set's folder into (subset, role), nearest name first; ("", "") for other files.
 
     >>> role_of(Path("de-corpus/dev-00000-of-00001.parquet")), role_of(Path("qrels/test.tsv"))
     (('de', 'corpus'), ('', 'qrels'))
@@ -330,7 +329,7 @@ def role_of(path: Path) -> tuple[str, str]:
 
 
 def split_of(path: Path) -> str:
-    """The split that a file is of, by its name or its folder's; "" where neither says.
+    """Split of a file, from its name or its folder's name; "" if neither has one.
 
     >>> [split_of(Path(name)) for name in ("qrels/test.tsv", "corpus/dev-00000-of-00002.parquet", "corpus.jsonl.gz")]
     ['test', 'dev', '']
@@ -346,7 +345,7 @@ def split_of(path: Path) -> str:
 
 
 def _folders(data: Data, language: str) -> list[Path]:
-    """The folders, or single files, of a language in all data sets that were given."""
+    """Finds the folders, or single files, of a language in all given data sets."""
     folders = [Path(folder) for parts in data.values() if (folder := parts.get(language) or parts.get("all"))]
     return folders or [folder_of(data, "", language)]
 

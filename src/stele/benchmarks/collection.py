@@ -1,13 +1,13 @@
-"""Ad hoc test collections in one language: topics that ask for documents, judged in TREC's layout.
+"""Read ad hoc test collections in one language: topics, documents, and judgments in TREC's layout.
 
-Shi et al., table 1, has six, and one of your own is read by the same code: benchmarks.yaml names its datasets, and
-`collection` in datasets.yaml says how they are written. A passage is a whole document. Topics are those that the
-judgments know, by the id that they have there (AR26 and SP1 are 26 and 1 in TREC's); judgments are those of the topics
-(NTCIR-8 judges 100, of which 73 are topics: trec_eval takes the mean over those that were run). Of a document whose id
-comes twice the last one stands, as in an index that is updated.
+Table 1 of Shi et al. has six of them, and the same code reads your own collection: benchmarks.yaml names its datasets,
+and `collection` in datasets.yaml describes their layout. A passage is a whole document. Only judged topics count, under
+their ids in the judgments (AR26 and SP1 are 26 and 1 in TREC's), and only judgments of these topics (NTCIR-8 judges
+100, of which 73 are topics: trec_eval takes the mean over those that were run). If documents share an id, the last one
+counts, as in an index that is updated.
 
-The files of a collection are found by their names: topics, judgments, and documents. A file of topics or of judgments
-may be given itself, the latter under any name.
+The files of a collection (topics, judgments, documents) are found by their names. A file of topics or of judgments may
+be given itself, the latter under any name.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class AdHocCollection(RetrievalReader):
     FIELDS = True
 
     def queries(self, data: Data, query_set: QuerySet, field: str | None = None) -> Iterator[Query]:
-        """The judged topics, by one field of theirs: what the catalogue says (title), or `field`."""
+        """Yields the judged topics' text in `field` (default: the catalogue's). Raises SteleError if one lacks it."""
         dataset, path = topics_file(data, query_set.language)
         facts = layout(dataset)
         name = field or facts.field
@@ -48,14 +48,14 @@ class AdHocCollection(RetrievalReader):
             yield Query(number, fields[name])
 
     def judgments(self, data: Data, query_set: QuerySet) -> Judgments:
-        """Topic id -> {document id: relevance}; of all that is judged where no topics are given."""
+        """Maps topic id -> {document id: relevance} for the topics or, if none are given, for all judgments."""
         judged = read_qrels(judgments_file(data, query_set.language))
         if not has_topics(data, query_set.language):
             return judged
         return {number: judged[number] for number in _topics(data, query_set.language)}
 
     def passages(self, data: Data, collection: str) -> Iterator[Passage]:
-        """The documents, each id once; an empty one is a document, too. Raises SteleError where all are empty."""
+        """Yields the documents, each id once, empty ones included. Raises SteleError if all of them are empty."""
         number, repeated = _ids(data, collection)
         if repeated:
             logger.warning(
@@ -76,13 +76,13 @@ class AdHocCollection(RetrievalReader):
 
 
 def document_counts(data: Data, collection: str) -> tuple[int, int]:
-    """(documents, how many more stand in the files under the id of a later one)."""
+    """Counts (distinct document ids, further documents in the files that a later one with their id replaces)."""
     number, repeated = _ids(data, collection)
     return number, repeated.total()
 
 
 def _ids(data: Data, collection: str) -> tuple[int, Counter[str]]:
-    """How many ids there are, and how often some come once more."""
+    """Counts (distinct ids, repetitions of each repeated id). Raises SteleError if there is no document."""
     seen: set[str] = set()
     repeated: Counter[str] = Counter()
     for _, document in all_documents(data, collection):
@@ -96,7 +96,7 @@ def _ids(data: Data, collection: str) -> tuple[int, Counter[str]]:
 
 
 def _topics(data: Data, language: str) -> dict[str, dict[str, str]]:
-    """The judged topics by the ids of the judgments."""
+    """Judged topics, by their ids in the judgments. Raises SteleError if none is judged."""
     dataset, path = topics_file(data, language)
     judged = read_qrels(judged_path := judgments_file(data, language))
     read = topics(path, language, layout(dataset).encoding)
@@ -110,12 +110,12 @@ def _topics(data: Data, language: str) -> dict[str, dict[str, str]]:
 
 
 def qrels_file(folder: Path) -> Path:
-    """The one file of a folder that holds judgments."""
+    """Finds the file of judgments in a folder. Raises SteleError unless there is exactly one."""
     return folder if folder.is_file() else _the_one(folder, QRELS, "judgments, named *qrels*")
 
 
 def folders(data: Data, language: str) -> dict[str, Path]:
-    """dataset -> the folder of a collection's language; those whose files the catalogue names come first."""
+    """Maps dataset -> the folder of a language; datasets whose files the catalogue lists come first."""
     parts = {name: parts_of.get(language) or parts_of.get("all") for name, parts_of in data.items()}
     known = catalogue.entries(Dataset)
     order = sorted(parts, key=lambda name: not (name in known and known[name].files))
@@ -123,34 +123,34 @@ def folders(data: Data, language: str) -> dict[str, Path]:
 
 
 def judgments_file(data: Data, language: str) -> Path:
-    """The file of judgments, of the first of the datasets that has one."""
+    """Finds the judgments in the first dataset that has them. Raises SteleError unless they are exactly one file."""
     return _first(data, language, QRELS, "judgments, named *qrels*")[1]
 
 
 def topics_file(data: Data, language: str) -> tuple[str, Path]:
-    """(dataset, its file of topics), of the first of the datasets that has one."""
+    """Finds (dataset, its file of topics) in the first dataset with topics. Raises SteleError unless it is one file."""
     return _first(data, language, TOPICS, "topics, named *topics*")
 
 
 def files_named(data: Data, language: str, wanted: re.Pattern[str]) -> list[tuple[str, Path]]:
-    """(dataset, file) of all that bear such a name (`QRELS`, `TOPICS`), where a collection has several."""
+    """Finds (dataset, file) for all files with a `wanted` name (`QRELS`, `TOPICS`), if a collection has several."""
     by_dataset = folders(data, language) if data else {}
     return [(dataset, path) for dataset, folder in by_dataset.items() for path in _named(folder, wanted)]
 
 
 def has_topics(data: Data, language: str) -> bool:
-    """Whether topics are among what was given; judgments may be given alone."""
+    """Whether the data have topics; judgments may be given without them."""
     return any(_named(folder, TOPICS) for folder in folders(data, language).values())
 
 
 def layout(dataset: str) -> Collection:
-    """What the catalogue says of how a dataset's texts are written."""
+    """Layout of a dataset's texts, from the catalogue; the default layout if it has none."""
     known = catalogue.entries(Dataset)
     return (known[dataset].collection if dataset in known else None) or Collection()
 
 
 def all_documents(data: Data, language: str) -> Iterator[tuple[Text, Document]]:
-    """Every document, with the function that reads its text; repeated ids are kept. Files come in order of name."""
+    """Yields (text extractor, document) for every document, repeated ids included; files are sorted by name."""
     for dataset, folder in folders(data, language).items():
         facts = layout(dataset)
         text = Text(facts.tags or TAGS, facts.encoding)
@@ -173,7 +173,7 @@ def _named(folder: Path, wanted: re.Pattern[str]) -> list[Path]:
 
 @cache
 def _looks_judged(path: Path) -> bool:
-    """Whether a file that is given itself, under any name, is one of judgments."""
+    """Whether a file under any name looks like judgments: its first line has four columns, the last a number."""
     columns = next((line.split() for _, line in lines(path) if line.strip()), [])
     return len(columns) == 4 and re.fullmatch(r"[+-]?[0-9]+", columns[3]) is not None
 

@@ -1,7 +1,7 @@
-"""A training set of one's own: JSON lines {"query", "positives": [{"title", "text"}], "negatives": [...], "language"}.
+"""Read your own training set: JSON lines {"query", "positives": [{"title", "text"}], "negatives": [...], "language"}.
 
-`title`, `negatives` and `language` may be left out; a passage may carry an `id`. The dataset's folder holds
-`train.jsonl` and, for choosing a checkpoint, `dev.jsonl` (gzipped or not). Every line is checked.
+`title`, `negatives` and `language` are optional; a passage may have an `id`. The dataset's folder holds `train.jsonl`
+and, to choose a checkpoint, `dev.jsonl` (gzipped or not). Every line is checked.
 
 >>> import json, pathlib, tempfile
 >>> folder = pathlib.Path(tempfile.mkdtemp())
@@ -29,7 +29,7 @@ PASSAGE_FIELDS = {"id", "title", "text"}
 
 class JsonLines(TrainingReader):
     def training(self, data: Data, split: str) -> Iterator[TrainingExample]:
-        """The examples of the given datasets' `{split}.jsonl`, in the order in which the datasets were named."""
+        """Yields the examples of the datasets' `{split}.jsonl`, in the order in which the datasets were given."""
         for parts in data.values():
             for folder in parts.values():
                 for where, item in json_lines(located(folder, f"{split}.jsonl")):
@@ -60,7 +60,7 @@ def _passage(item: Any, where: str) -> Passage:
 def _text(item: JsonObject, name: str, where: str) -> str:
     value = field(item, name, str, where)
     if not value.strip():
-        raise SteleError(f"{where}: {name} is empty")
+        raise SteleError(f"{where}: {name} is empty; want a text")
     return value
 
 

@@ -1,14 +1,14 @@
-"""LAReQA (XQuAD-R): a question in one of eleven languages, answer sentences of all eleven in one collection.
+"""LAReQA (XQuAD-R): questions in eleven languages, with the answer sentences of all eleven in one collection.
 
-One query set a question language, one collection "all". Native files: `{lang}.json`, SQuAD's layout with
+Each question language has a query set; the collection is "all". Native files: `{lang}.json` in SQuAD's layout, with
 `sentence_breaks` (character spans of the sentences) in each paragraph. The rules are those of the official loader
 (google-research/xtreme third_party/utils_lareqa.py `load_data`, evaluate_retrieval.py task lareqa):
 
 - candidate id `{lang}_{paragraph number from 1}_{sentence number from 0}`, question id `{question}_{lang}`
-- the answer is the sentence that holds `answer_start`; a question whose answer starts in no sentence is left out,
-  and so are paragraphs left without a question
-- every sentence of the paragraph that reads the same as the answer sentence is an answer
-- the same question's answers in all languages are relevant, that of the question's own language included
+- the answer is the sentence that contains `answer_start`; questions whose answer starts in no sentence are left out,
+  as are paragraphs without remaining questions
+- every sentence of the paragraph with the same text as the answer sentence is an answer
+- a question's answers in all languages are relevant, including those in its own language
 - candidate text: (sentence + paragraph) without line feeds
 
 On the real files: 13,090 questions, 13,014 candidates, 11 answers each. AP@20 divides by min(R, 20) = 11.
@@ -54,14 +54,14 @@ class Lareqa(RetrievalReader):
                 yield Query(f"{question.key}_{query_set.language}", question.text)
 
     def passages(self, data: Data, collection: str) -> Iterator[Passage]:
-        """The candidate sentences of every language that the data has."""
+        """Yields the candidate sentences of all languages in the data."""
         for language in _collection_languages(data):
             for paragraph in _paragraphs(data, language):
                 for docid, text in paragraph.candidates:
                     yield Passage(docid, "", text)
 
     def judgments(self, data: Data, query_set: QuerySet) -> Judgments:
-        """Question id -> {candidate id: 1}: the answers in all languages of the collection."""
+        """Maps question id -> {candidate id: 1}, with the answers in all languages of the collection."""
         keys = [q.key for paragraph in _paragraphs(data, query_set.language) for q in paragraph.questions]
         answers: dict[str, dict[str, int]] = {key: {} for key in keys}
         for language in _collection_languages(data):
@@ -72,7 +72,7 @@ class Lareqa(RetrievalReader):
 
 
 def _collection_languages(data: Data) -> list[str]:
-    """The languages whose files the data has: all eleven of the real data, those in scale of generated data."""
+    """Languages whose files the data have: all eleven in the real data, those of the scale in generated data."""
     languages = {language for folder in data.get(DATASET, {}).values() for language in present(folder, "*.json")}
     return [language for language in LANGUAGES if language in languages]
 

@@ -1,4 +1,4 @@
-"""From the name of a benchmark or a training set to the class that reads it."""
+"""Find the class that reads a benchmark or a training set, by its name."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ Reader = TypeVar("Reader")
 
 
 def load_reader(name: str, kind: type[Reader]) -> Reader:
-    """The reader of a benchmark by its name, or of a training set by its file, which must be of a kind of `reader.py`.
+    """Makes the reader of a benchmark (by its name) or training set (by its file), of a `kind` of `reader.py`.
 
-    Raises SteleError for an unknown name, with the nearest one, and for a file without a class of that kind.
+    Raises SteleError for an unknown name, suggesting the nearest one, and for a file without a class of this kind.
     """
     module = load_named("stele.benchmarks", module_of(name), kind.KIND)
     for value in vars(module).values():
@@ -28,7 +28,7 @@ def load_reader(name: str, kind: type[Reader]) -> Reader:
 
 
 def stated_left_out(name: str, data: Data, query_set: QuerySet) -> LeftOut:
-    """The documents that are no hits of a benchmark's queries, as its entry says of the query's own id, or its data."""
+    """Documents that are not hits of their queries; for a query's own id the benchmark's entry overrides its data."""
     left_out = load_reader(name, BenchmarkReader).left_out(data, query_set)
     stated = catalogue.entry(Benchmark, name).ignore_identical_ids
     return left_out if stated is None else left_out._replace(same_id=stated)

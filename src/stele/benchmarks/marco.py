@@ -1,7 +1,7 @@
 """MS MARCO passages in Tevatron's layout: a training set (Tevatron/msmarco-passage) and its whole collection.
 
-English queries with one or more positives and BM25 hard negatives: `train.jsonl.gz`. The 8,841,823 passages, under the
-same ids: `corpus.jsonl.gz` of Tevatron/msmarco-passage-corpus.
+`train.jsonl.gz` has English queries with one or more positives and BM25 hard negatives. `corpus.jsonl.gz` of
+Tevatron/msmarco-passage-corpus has the 8,841,823 passages under the same ids.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ CORPUS = "msmarco_passage_corpus"
 
 class Marco(TrainingReader, CollectionReader):
     def training(self, data: Data, split: str) -> Iterator[TrainingExample]:
-        """The examples of `train` (the only split with passages)."""
+        """Streams the examples of `train`, the only split with passages."""
         yield from tevatron_examples(located(folder_of(data, DATASET, "all"), f"{split}.jsonl.gz"), "en")
 
     def passages(self, data: Data, collection: str) -> Iterator[Passage]:
-        """The whole collection, streamed; its one collection is "en"."""
+        """Streams all passages; the only collection is "en"."""
         yield from table_passages(located(folder_of(data, CORPUS, collection), "corpus.jsonl.gz"), "docid")

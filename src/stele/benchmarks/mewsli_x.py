@@ -1,9 +1,9 @@
 """Mewsli-X: link a mention in a WikiNews article in one of eleven languages to its entity by the entity's description.
 
-One query set a language, one collection "all" of descriptions in fifty languages. Judged split: test. Native files of
-the release (mewsli-x_20220518): `wikinews_mentions_no_text-{dev,test}.jsonl`, `candidate_set_entities.jsonl`, training
-`wikipedia_pairs-{train,dev}.jsonl`. The articles' texts are not in it: its own script puts them back and writes
-`wikinews_mentions-test.jsonl`, a separate dataset here, which only the queries need. Queries and passages are made as
+Each language has a query set; collection "all" has descriptions in fifty languages. Judged split: test. Native files
+of the release (mewsli-x_20220518): `wikinews_mentions_no_text-{dev,test}.jsonl`, `candidate_set_entities.jsonl`, and
+for training `wikipedia_pairs-{train,dev}.jsonl`. The release lacks the articles' texts: its own script adds them and
+writes `wikinews_mentions-test.jsonl`, a separate dataset here, which only the queries need. Queries and passages are as
 in google-research/xtreme third_party/utils_mewslix.py (`preprocess_mention`, `preprocess_entity_description`). One gold
 entity per mention, so mAP@20 = MRR@20; the mean is over languages.
 """
@@ -24,14 +24,14 @@ from stele.files.reading import JsonObject
 DATASET, NEWS = "mewsli_x", "mewsli_x_news"
 JUDGED = "test"
 
-_BRACED = re.compile(r"\{([^}\n]*+)(\}?)")  # one that is not closed on its line stays, and is read once
+_BRACED = re.compile(r"\{([^}\n]*+)(\}?)")  # a brace that is not closed on its line stays
 
 
 class MewsliX(RetrievalReader, TrainingReader):
     COLLECTION = "all"
 
     def queries(self, data: Data, query_set: QuerySet) -> Iterator[Query]:
-        """The test mentions in articles of one language: `mention: left { mention } right`, one sentence."""
+        """Yields one language's test mentions, each with its sentence: `mention: left { mention } right`."""
         path = located(folder_of(data, NEWS, query_set.collection), f"wikinews_mentions-{JUDGED}.jsonl")
         for where, context, mention in _mentions(path, query_set.language):
             yield Query(
@@ -48,12 +48,12 @@ class MewsliX(RetrievalReader, TrainingReader):
         return judged
 
     def passages(self, data: Data, collection: str) -> Iterator[Passage]:
-        """The candidate entities: the first sentences of a Wikipedia page; the title is not part of the text."""
+        """Yields the candidate entities: the first sentences of a Wikipedia page, without its title."""
         for where, entity in json_lines(located(folder_of(data, DATASET, collection), "candidate_set_entities.jsonl")):
             yield _entity(entity, where)
 
     def training(self, data: Data, split: str) -> Iterator[TrainingExample]:
-        """English Wikipedia mentions with their entities; no hard negatives."""
+        """Yields English Wikipedia mentions with their entities as positives and no hard negatives."""
         path = located(folder_of(data, DATASET, "all"), f"wikipedia_pairs-{split}.jsonl")
         for where, item in json_lines(path):
             pair = field(item, "contextual_mention", dict, where)
@@ -64,15 +64,15 @@ class MewsliX(RetrievalReader, TrainingReader):
 
 
 def candidate_languages(data: Data) -> Iterator[str]:
-    """The language of each candidate's description."""
+    """Yields the language of each candidate's description."""
     for where, entity in json_lines(located(folder_of(data, DATASET, "all"), "candidate_set_entities.jsonl")):
         yield field(entity, "description_language", str, where)
 
 
 def mention_text(context: JsonObject, mention: JsonObject, where: str) -> str:
-    """The query of a mention: its surface, then its sentence with the mention marked by braces.
+    """Makes the query of a mention: its surface form, then its sentence with the mention in braces.
 
-    Braces in the sentence itself become parentheses.
+    Braces in the sentence become parentheses. Raises SteleError if the text is empty or no sentence has the mention.
     """
     text = field(context, "text", str, where)
     if not text:

@@ -1,10 +1,10 @@
 """MIRACL v1.0: monolingual retrieval in eighteen languages (miracl/miracl-corpus, macavaney/miracl-noauth).
 
-One query set and one collection a language. Judged split: dev (test-a and test-b have no public judgments). Native
-files, under the paths of ir_datasets' cache: `docs/docs-{n}.jsonl.gz` with {docid, title, text}, 500,000 passages each,
-222 in all, where a docid is `page#paragraph`, or Parquet files with the same columns; `{dev,train}/topics.tsv` with id
-and text; `{dev,train}/qrels.tsv` in TREC's layout. Judged 0 is explicit and is not relevant; in training those passages
-are the hard negatives.
+Each language has one query set and one collection. Judged split: dev (test-a and test-b have no public judgments).
+Native files, under the paths of ir_datasets' cache: `docs/docs-{n}.jsonl.gz` with {docid, title, text}, 222 files with
+500,000 passages each, where a docid is `page#paragraph`, or Parquet files with the same columns;
+`{dev,train}/topics.tsv` with id and text; `{dev,train}/qrels.tsv` in TREC's layout. Judgment 0 means "not relevant"; in
+training these passages are the hard negatives.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ SHARD = re.compile(r"docs-([0-9]+)\.jsonl(?:\.gz)?")
 
 class Miracl(RetrievalReader, TrainingReader):
     def queries(self, data: Data, query_set: QuerySet) -> Iterator[Query]:
-        """The dev topics of one language."""
+        """Yields the dev topics of one language."""
         yield from tsv_topics(_file(data, TOPICS, query_set.language, JUDGED, "topics"))
 
     def passages(self, data: Data, collection: str) -> Iterator[Passage]:
-        """The passages of one language, shard by shard; judged ones of dev that are not among them are counted."""
+        """Streams the passages of one language by shard; logs the number of judged dev passages that are missing."""
         folder = folder_of(data, CORPUS, collection)
         paths = tables(folder) or shards(folder, collection)
         judged = read_qrels(_file(data, TOPICS, collection, JUDGED, "qrels")) if TOPICS in data else {}
@@ -51,9 +51,9 @@ class Miracl(RetrievalReader, TrainingReader):
         return read_qrels(_file(data, TOPICS, query_set.language, JUDGED, "qrels"))
 
     def training(self, data: Data, split: str) -> Iterator[TrainingExample]:
-        """The topics of a split with the texts of their judged passages; one without a relevant passage is left out.
+        """Yields a split's topics with their judged passages; leaves out topics without a relevant passage.
 
-        The passages of a language are read once, and those that are judged are held.
+        The passages of a language are read once, and the judged ones are held in memory.
         """
         for language in sorted(data.get(TRAINING, {})):
             judged = read_qrels(_file(data, TRAINING, language, split, "qrels"))
@@ -75,7 +75,7 @@ class Miracl(RetrievalReader, TrainingReader):
 
 
 def shards(folder: Path, language: str) -> list[Path]:
-    """The files of a language's passages, in order: as many as the catalogue says, and no others."""
+    """Finds the files of a language's passages, in order. Raises SteleError unless they are those of the catalogue."""
     files = {int(found[1]): path for path in below(folder) if (found := SHARD.fullmatch(path.name))}
     known = catalogue.entry(Dataset, CORPUS).files[0].shards or {}
     number = known.get(language, max(files, default=0) + 1)
@@ -91,7 +91,7 @@ def shards(folder: Path, language: str) -> list[Path]:
 
 
 def _file(data: Data, dataset: str, language: str, split: str, what: str) -> Path:
-    """The topics or judgments of a split, at `{split}/{what}.tsv`, or a file that is given itself."""
+    """Finds a split's topics or judgments: `{split}/{what}.tsv`, or the file that is given itself."""
     folder = folder_of(data, dataset, language)
     inner = folder / split
     return located(inner if inner.is_dir() else folder, f"{what}.tsv")

@@ -1,8 +1,8 @@
-"""MLQA: the answer to a question, a span of a paragraph in the same or in another language.
+"""MLQA: questions whose answers are spans of a paragraph in the same or in another language.
 
 A query set is a pair `de-en`: questions in German, paragraphs (and so answers) in English; `collection` is the language
-of the answers, by which they are normalised. Native files: `test-context-en-question-de.json` and the same of `dev`, in
-SQuAD's layout. Any dataset whose files are called so is read alike.
+of the answers, for which they are normalised. Native files: `test-context-en-question-de.json` and likewise for `dev`,
+in SQuAD's layout. Any dataset with files of such names can be read.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ DATASET = "mlqa"
 
 class Mlqa(AnsweringReader):
     def query_sets(self, languages: Sequence[str]) -> list[QuerySet]:
-        """One query set a pair of question and answer language; `de` alone is `de-de`. Raises SteleError otherwise."""
+        """Makes a query set for each pair (question-answer language); `de` means `de-de`. Raises SteleError else."""
         pairs = [language if "-" in language else f"{language}-{language}" for language in languages]
         for pair in pairs:
             if len([code for code in pair.split("-") if code]) != 2:

@@ -1,7 +1,7 @@
 """mMARCO (Bonifacio et al. 2021): MS MARCO's training queries and passages in other languages, by machine translation.
 
-Native files of a language, `id<tab>text` a line: `{name}_queries.train.tsv` and `{name}_collection.tsv` (the hub's
-unicamp-dl/mmarco, folder google). The ids are MS MARCO's, so its own judgments hold: `qrels.train.tsv`.
+Native files of a language, with lines `id<tab>text`: `{name}_queries.train.tsv` and `{name}_collection.tsv` (the hub's
+unicamp-dl/mmarco, folder google). The ids are those of MS MARCO, so its judgments apply: `qrels.train.tsv`.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ DATASET, JUDGMENTS = "mmarco", "msmarco_qrels"
 
 class Mmarco(TrainingReader):
     def training(self, data: Data, split: str) -> Iterator[TrainingExample]:
-        """The judged queries of each language with their passages, in the order of the judgments; no hard negatives.
+        """Yields each language's judged queries and passages, in the judgments' order, without hard negatives.
 
-        The relevant passages of a language (523,000 of 8.8 million) are held in memory, all others are read past.
+        Only relevant passages (523,000 of 8.8 million) are held in memory. Raises SteleError for any split but "train".
         """
         if split != "train":
             raise SteleError(f"mMARCO has no split {split!r} with passages; valid: train")
@@ -48,7 +48,7 @@ class Mmarco(TrainingReader):
 
 
 def _texts(path: Path, wanted: Container[str]) -> dict[str, str]:
-    """id -> text of the lines that are wanted."""
+    """Maps id -> text for the lines with a wanted id. Raises SteleError for another layout and if there are none."""
     texts: dict[str, str] = {}
     for number, line in lines(path):
         name, tab, text = line.partition("\t")
@@ -58,5 +58,5 @@ def _texts(path: Path, wanted: Container[str]) -> dict[str, str]:
             where = f"{path}, line {number}"
             texts[refuse_again(identifier(name, where), texts, where)] = text
     if not texts:
-        raise SteleError(f"{path}: no id in it is judged; want the files of MS MARCO's ids")
+        raise SteleError(f"{path}: no id in it is judged; want files with the ids of MS MARCO")
     return texts

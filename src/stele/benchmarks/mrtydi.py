@@ -1,8 +1,8 @@
 """Mr. TyDi v1.1: monolingual retrieval in eleven languages (castorini/mr-tydi, castorini/mr-tydi-corpus).
 
-One query set and one collection a language. Judged split: test. Native files: `corpus.jsonl.gz` with {docid, title,
-text}; `{train,dev,test}.jsonl.gz` with {query_id, query, positive_passages, negative_passages}, where a passage is
-{docid, title, text}; `qrels.{dev,test}.txt` with `query 0 passage relevance`. The dev and test files name their
+Each language has one query set and one collection. Judged split: test. Native files: `corpus.jsonl.gz` with {docid,
+title, text}; `{train,dev,test}.jsonl.gz` with {query_id, query, positive_passages, negative_passages}, where a passage
+is {docid, title, text}; `qrels.{dev,test}.txt` with `query 0 passage relevance`. The dev and test files name their
 passages without the texts, so only `train` has training examples.
 """
 
@@ -27,7 +27,7 @@ class MrTydi(RetrievalReader, TrainingReader):
     JUDGED_SPLIT = JUDGED
 
     def queries(self, data: Data, query_set: QuerySet, split: str = JUDGED) -> Iterator[Query]:
-        """The queries of one language: test, or dev for what is tuned."""
+        """Yields the queries of one language in a split: "test", or "dev" for tuning."""
         seen: set[str] = set()
         for where, item in json_lines(located(folder_of(data, TOPICS, query_set.language), f"{split}.jsonl.gz")):
             name = refuse_again(identifier(item.get("query_id"), where, "query_id"), seen, where, "query_id")
@@ -41,7 +41,7 @@ class MrTydi(RetrievalReader, TrainingReader):
         return read_qrels(located(folder_of(data, TOPICS, query_set.language), f"qrels.{split}.txt"))
 
     def training(self, data: Data, split: str) -> Iterator[TrainingExample]:
-        """Training examples with BM25 hard negatives, language by language."""
+        """Yields training examples with BM25 hard negatives, one language after the other."""
         for language in sorted(data.get(TRAINING, {})):
             path = located(folder_of(data, TRAINING, language), f"{split}.jsonl.gz")
             yield from tevatron_examples(path, language)

@@ -1,6 +1,6 @@
 """NeuCLIRBench, cross-language: English queries, documents in Persian, in Russian and in Chinese.
 
-One query set and one collection a language of the documents, whose column its score belongs to.
+Each language of the documents has one query set, one collection and one column of scores.
 """
 
 from __future__ import annotations
@@ -13,5 +13,5 @@ from stele.benchmarks.types import Data, Query, QuerySet
 
 class NeuclirClir(NeuclirMono):
     def queries(self, data: Data, query_set: QuerySet) -> Iterator[Query]:
-        """The English queries that are judged on the documents of one language."""
+        """Yields the English queries that are judged on the documents of one language."""
         yield from queries_of(data, "en", query_set.language)

@@ -1,7 +1,7 @@
 """NeuCLIRBench, multilingual: English queries, one ranking over the documents of all three languages.
 
-One collection "all", the documents of the three languages one after the other. An id that two languages share is an
-error, as one that comes twice in a language is.
+The collection "all" has the documents of the three languages one after the other. An id must not occur twice, neither
+within a language nor in two languages.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ class NeuclirMlir(RetrievalReader):
     COLLECTION = "all"
 
     def queries(self, data: Data, query_set: QuerySet) -> Iterator[Query]:
-        """The queries that are judged on the documents of all languages."""
+        """Yields the queries that are judged on the documents of all languages."""
         yield from queries_of(data, query_set.language, JUDGED)
 
     def passages(self, data: Data, collection: str) -> Iterator[Passage]:
-        """The documents of all three languages, streamed."""
+        """Streams the documents of all three languages."""
         yield from documents(data, LANGUAGES, JUDGED)
 
     def parts(self, collection: str) -> Sequence[str]:
-        """The collections of neuclir_mono and neuclir_clir that it is, one after the other."""
+        """Collections of neuclir_mono and neuclir_clir that make up this one, in order."""
         return LANGUAGES
 
     def judgments(self, data: Data, query_set: QuerySet) -> Judgments:

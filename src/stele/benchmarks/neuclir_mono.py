@@ -1,16 +1,15 @@
-"""NeuCLIRBench, monolingual: queries and documents in Persian, in Russian and in Chinese, each by itself.
+"""NeuCLIRBench, monolingual: queries and documents in Persian, in Russian and in Chinese, each language separately.
 
-One query set and one collection a language. The bench's fourth one, English queries over machine translations of the
-documents, is left out: it measures the translations, too.
+Each language has one query set and one collection. NeuCLIRBench's fourth one, English queries over machine translations
+of the documents, is left out: it measures the translations, too.
 
 NeuCLIRBench (arXiv 2511.14758) has news of Common Crawl in these languages and topics of TREC's NeuCLIR 2022 to 2024
-(news); neuclir_clir and neuclir_mlir are the other two benchmarks of the data set. Native files, as the cards and the
-loader of neuclir/bench and neuclir/neuclir1 name their columns: `{fas,rus,zho}-00000-of-00001.jsonl.gz` with {id,
-cc_file, time, title, text, url}, or Parquet files with these columns; `news.{eng,fas,rus,zho}.tsv` with id and query
-(title and description of a topic, joined), without a head line; `qrels.{mlir,fas,rus,zho}.gains.txt` with `query
-ignored document gain`. Gains are 0, 1 and 3 and are taken as they stand (linear gain, as trec_eval has it); they are
-not the relevance of the track's own judgments. The queries of a set are those that its judgments know, whatever else
-the file of queries holds.
+(news); neuclir_clir and neuclir_mlir are the other two benchmarks of the data set. Native files, with columns as in the
+cards and the loader of neuclir/bench and neuclir/neuclir1: `{fas,rus,zho}-00000-of-00001.jsonl.gz` with {id, cc_file,
+time, title, text, url}, or Parquet files with these columns; `news.{eng,fas,rus,zho}.tsv` with id and query (title and
+description of a topic, joined), without a header line; `qrels.{mlir,fas,rus,zho}.gains.txt` with `query ignored
+document gain`. Gains are 0, 1 and 3 and are not transformed (linear gain, as in trec_eval); they are not the relevance
+of the track's own judgments. Only judged queries of a set count; the file of queries may have others.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ SHOWN = 3  # ids in a message
 
 class NeuclirMono(RetrievalReader):
     def queries(self, data: Data, query_set: QuerySet) -> Iterator[Query]:
-        """The judged queries of one language, in that language."""
+        """Yields the judged queries of one language, in this language."""
         yield from queries_of(data, query_set.language, query_set.language)
 
     def passages(self, data: Data, collection: str) -> Iterator[Passage]:
@@ -44,7 +43,7 @@ class NeuclirMono(RetrievalReader):
 
 
 def queries_of(data: Data, language: str, judged: str) -> Iterator[Query]:
-    """The queries in a language that the judgments `judged` ("mlir", or a language of the documents) know."""
+    """Yields the queries in a language that are judged in `judged`: "mlir", or a language of the documents."""
     path = _file(data, f"news.{NAMES[language]}.tsv")
     known = judgments_of(data, judged)
     seen: set[str] = set()
@@ -64,14 +63,14 @@ def queries_of(data: Data, language: str, judged: str) -> Iterator[Query]:
 
 
 def judgments_of(data: Data, judged: str) -> Judgments:
-    """Query id -> {document id: gain 0, 1 or 3}."""
+    """Maps query id -> {document id: gain 0, 1 or 3}."""
     return read_qrels(_file(data, f"qrels.{NAMES.get(judged, judged)}.gains.txt"))
 
 
 def documents(data: Data, languages: tuple[str, ...], judged: str) -> Iterator[Passage]:
-    """The documents of some languages, one language after the other.
+    """Streams the documents of some languages, one language after the other.
 
-    Judged documents that are not among them are counted in a warning, and stay judged, as in trec_eval.
+    It warns of judged documents that are missing; they stay judged, as in trec_eval.
     """
     of_all_languages = (passage for language in languages for passage in _documents(data, language))
     yield from warn_missing_judged(of_all_languages, judgments_of(data, judged), judged)

@@ -1,8 +1,8 @@
 """Natural Questions as DPR prepared it: English open-domain questions over Wikipedia passages of 100 words.
 
-One query set, one collection. Judged split: test (3,610 questions). Native files: `nq-test.qa.csv` (tab-separated:
-question, Python list of answers); `psgs_w100.tsv.gz` (id, text, title); training `biencoder-nq-{train,dev}.json.gz`.
-Scored by the answers in the passages' texts (DPR `has_answer`).
+There is one query set and one collection. Judged split: test (3,610 questions). Native files: `nq-test.qa.csv` (tab-
+separated: question, Python list of answers); `psgs_w100.tsv.gz` (id, text, title); for training
+`biencoder-nq-{train,dev}.json.gz`. A hit counts if its text contains an answer (DPR `has_answer`).
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ class NaturalQuestions(HundredWordsReader, TrainingReader):
         return [QuerySet("en", "en", "en")]
 
     def queries(self, data: Data, query_set: QuerySet) -> Iterator[Query]:
-        """The test questions; the file has no ids, so a question's id is its row number from 0."""
+        """Yields the test questions; the file has no ids, so a question's id is its row number from 0."""
         for number, (_, (question, _)) in enumerate(_rows(data)):
             yield Query(str(number), question)
 
     def answers(self, data: Data, query_set: QuerySet) -> dict[str, list[str]]:
-        """Question id -> acceptable answer strings. Raises SteleError where they are no list of texts."""
+        """Maps question id -> acceptable answers. Raises SteleError if a row has no list of strings."""
         gold = {}
         for number, (where, (_, written)) in enumerate(_rows(data)):
             try:
@@ -47,7 +47,7 @@ class NaturalQuestions(HundredWordsReader, TrainingReader):
         return gold
 
     def training(self, data: Data, split: str) -> Iterator[TrainingExample]:
-        """DPR's training examples (gold passage first, BM25 hard negatives)."""
+        """Yields DPR's training examples: gold passages as positives, BM25 hard negatives."""
         path = located(folder_of(data, TRAINING, "all"), f"biencoder-nq-{split}.json.gz")
         yield from dpr_examples(path, "en", split)
 

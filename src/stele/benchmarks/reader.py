@@ -1,4 +1,4 @@
-"""What the file of a benchmark or a training set defines: a class of one or more of these kinds.
+"""Base classes of readers. The file of a benchmark or a training set defines a class of one or more of these kinds.
 
     CollectionReader       passages                       read for searches and mined negatives
     RetrievalReader        queries, passages, judgments   a benchmark that is searched
@@ -8,8 +8,8 @@
     TrainingReader         training                       examples for fine-tuning
     SpanTrainingReader     training_questions             questions with answers in paragraphs, to train readers
 
-`data` holds the folders of the given datasets (`types.Data`); everything is read from them when it is asked for, and
-large files are streamed. All methods raise SteleError for damaged or missing files.
+`data` has the folders of the given datasets (`types.Data`). Methods read them on demand and stream large files. All
+methods raise SteleError for damaged or missing files.
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ from stele.errors import SteleError
 
 
 class CollectionReader(ABC):
-    READS: ClassVar[str] = "collection"  # as messages call what a class of this kind reads
-    KIND: ClassVar[str] = "benchmark"  # as messages call the file
+    READS: ClassVar[str] = "collection"  # the name in messages of the content that a class of this kind reads
+    KIND: ClassVar[str] = "benchmark"  # the name in messages of the file
 
     @abstractmethod
     def passages(self, data: Data, collection: str) -> Iterator[Passage]:
-        """The passages of a collection, streamed; each id once."""
+        """Streams the passages of a collection; each id occurs once."""
 
 
 class BenchmarkReader:
-    """A benchmark: its query sets, and what is right.
+    """Reader of a benchmark: its query sets, and their judgments or gold answers.
 
-    AVERAGE       the mean over languages ("macro") or over queries ("micro")
-    SCORED_BY     what its metrics look at: rankings of judged passages, rankings of passages that may hold an answer,
-                  or answers; `answers` is defined for the latter two
-    COLLECTION    the one collection that all query sets search; None: each has its own, of its name
-    SIMILARITY    by which pairs of given embeddings are ranked; None: they are not ranked
+    AVERAGE       averages over languages ("macro") or over queries ("micro")
+    SCORED_BY     the input of its metrics: rankings of judged passages ("judgments"), rankings of passages that may
+                  contain an answer ("answers"), or predicted answers ("predictions"); the latter two define `answers`
+    COLLECTION    the one collection that all query sets search; None: each language has its own collection
+    SIMILARITY    the similarity that ranks pairs of given embeddings; None: they are not ranked
     """
 
     READS: ClassVar[str] = "query sets"
@@ -59,32 +59,32 @@ class BenchmarkReader:
     SIMILARITY: ClassVar[Literal["cosine", "csls"] | None] = None
 
     def query_sets(self, languages: Sequence[str]) -> list[QuerySet]:
-        """The query sets of some languages (or pairs); by default one each.
+        """Makes the query sets of some languages (or pairs); by default one for each of them.
 
-        Called by every command with --languages. Raises SteleError for a language that is none of the benchmark's form.
+        Every command with --languages calls it. Raises SteleError for a language not in the benchmark's form.
         """
         return [QuerySet(language, language, self.COLLECTION or language) for language in languages]
 
     def judgments(self, data: Data, query_set: QuerySet) -> Judgments:
-        """Query id -> {passage id: gain}; read to score and to tune, and for folds."""
+        """Maps query id -> {passage id: gain}, for scoring, tuning and folds. Raises SteleError if there are none."""
         raise SteleError(f"{_file(self)} is scored by {self.SCORED_BY}; it has no judgments of passages")
 
     def answers(self, data: Data, query_set: QuerySet) -> dict[str, list[str]]:
-        """Question id -> its gold answers; read to score."""
+        """Maps question id -> gold answers, for scoring. Raises SteleError if the benchmark has none."""
         raise SteleError(f"{_file(self)} is scored by {self.SCORED_BY}; it has no answers")
 
     def left_out(self, data: Data, query_set: QuerySet) -> LeftOut:
-        """The documents that are no hits of their queries: searched past, and removed when runs are scored."""
+        """Documents that are not hits of their queries: searches go past them, and scoring removes them."""
         return LeftOut()
 
 
 class RetrievalReader(BenchmarkReader, CollectionReader):
-    """A benchmark that is searched.
+    """Reader of a benchmark whose queries search a collection.
 
-    NORMALIZE       whether vectors are compared by cosine, whatever the encoder does elsewhere
-    JUDGED_SPLIT    the split that is scored, where `queries` and `judgments` take another one too (`split`), on which
-                    BM25 can be tuned; None: there is no other
-    FIELDS          whether `queries` takes the field of a topic to search by (`field`)
+    NORMALIZE       whether vectors are always compared by cosine, whatever the encoder does elsewhere
+    JUDGED_SPLIT    the split that is scored, if `queries` and `judgments` accept another one (`split`), on which BM25
+                    can be tuned; None: there is no other split
+    FIELDS          whether `queries` accepts the topic's field to search with (`field`)
     """
 
     READS: ClassVar[str] = "queries to search"
@@ -94,63 +94,63 @@ class RetrievalReader(BenchmarkReader, CollectionReader):
 
     @abstractmethod
     def queries(self, data: Data, query_set: QuerySet) -> Iterator[Query]:
-        """The queries of a query set, in a fixed order."""
+        """Yields the queries of a query set, in a fixed order."""
 
     def all_judgments(self, data: Data, query_set: QuerySet) -> Judgments:
-        """The judgments of all topics, also those without a query in this language: folds are made of them."""
+        """Judgments of all topics, also those without a query in this language: folds divide them."""
         return self.judgments(data, query_set)
 
     def texts(self, data: Data, collection: str, ids: Collection[str]) -> dict[str, str]:
-        """Id -> text of some passages, in which a metric looks for answers."""
+        """Maps the ids of some passages to their texts, in which a metric searches for answers."""
         return {passage.id: passage.text for passage in self.passages(data, collection) if passage.id in ids}
 
     def asked_in(self, query_set: QuerySet) -> str:
-        """A name that query sets with the same queries share, so that a job encodes them once."""
+        """Name shared by all query sets with the same queries, so that a job encodes these queries once."""
         return query_set.name
 
     def query_collection(self, query_set: QuerySet) -> str | None:
-        """The collection whose passages are the queries, one for one in the same order; None where there is none."""
+        """Collection whose passages are the queries, one by one in the same order; None if there is none."""
         return None
 
     def parts(self, collection: str) -> Sequence[str]:
-        """The collections that make up this one, in order: they may have been encoded for other benchmarks."""
+        """Collections that make up this one, in order; other benchmarks may have them encoded already."""
         return [collection]
 
 
 class ParallelTextsReader(BenchmarkReader, ABC):
-    """A benchmark of translations: a query set is a direction of a pair `de-en`; a translation has its text's id."""
+    """Reader of translations: a query set is one direction of a pair `de-en`; a translation has its text's id."""
 
     READS: ClassVar[str] = "parallel texts"
     SIMILARITY = "csls"
 
     def query_sets(self, languages: Sequence[str]) -> list[QuerySet]:
-        """Both directions of every pair."""
+        """Makes both directions of every pair. Raises SteleError for anything that is not a pair of languages."""
         return pair_query_sets(languages)
 
     @abstractmethod
     def parallel_texts(self, data: Data, languages: Iterable[str]) -> ParallelTexts:
-        """The texts that all languages have, in some of them."""
+        """Reads, in the given languages, the texts that exist in all languages of the data."""
 
     def judgments(self, data: Data, query_set: QuerySet) -> Judgments:
-        """Text -> {itself, in the other language: 1}."""
+        """Maps each text's id to {its translation's id: 1}, which is the same id."""
         return {name: {name: 1} for name in self.parallel_texts(data, sides(query_set.language)).ids}
 
 
 class AnsweringReader(BenchmarkReader, ABC):
-    """A benchmark of questions about paragraphs, to which systems give answers."""
+    """Reader of a benchmark of questions about paragraphs, which systems answer."""
 
     READS: ClassVar[str] = "questions about paragraphs"
     SCORED_BY = "predictions"
 
     @abstractmethod
     def questions(self, data: Data, query_set: QuerySet, split: str) -> Iterator[SpanQuestion]:
-        """The questions of a split ("dev" or "test"), each with its paragraph."""
+        """Yields the questions of a split ("dev" or "test"), each with its paragraph."""
 
 
 class GoldPairsReader(ABC):
     @abstractmethod
     def pairs(self, data: Data, language: str) -> Iterator[tuple[Query, Passage | None]]:
-        """The questions of a language, each with its gold passage, None where it has none."""
+        """Yields the questions of a language, each with its gold passage, or None if it has none."""
 
 
 class TrainingReader(ABC):
@@ -159,9 +159,9 @@ class TrainingReader(ABC):
 
     @abstractmethod
     def training(self, data: Data, split: str) -> Iterator[TrainingExample]:
-        """The examples of a split ("train" or "dev"), streamed in a fixed order.
+        """Streams the examples of a split ("train" or "dev") in a fixed order.
 
-        `positives` is not empty; `language` names the collection in which negatives can be mined.
+        An example has at least one positive; its `language` is the collection in which negatives can be mined.
         """
 
 
@@ -171,11 +171,11 @@ class SpanTrainingReader(ABC):
 
     @abstractmethod
     def training_questions(self, data: Data, split: str) -> Iterator[SpanQuestion]:
-        """The questions of a split ("train"), those without an answer among them."""
+        """Yields the questions of a split ("train"), including questions without an answer."""
 
 
 def pair_query_sets(pairs: Sequence[str]) -> list[QuerySet]:
-    """Both directions of every pair, the pair's own first. Raises SteleError for a pair that is not of two languages.
+    """Makes both directions of every pair, the given one first. Raises SteleError unless it has two languages.
 
     >>> [query_set.name for query_set in pair_query_sets(["de-en"])]
     ['de-en', 'en-de']
@@ -188,7 +188,7 @@ def pair_query_sets(pairs: Sequence[str]) -> list[QuerySet]:
 
 
 def sides(pair: str) -> tuple[str, str]:
-    """The two languages of a pair. Raises SteleError where it is not two.
+    """Splits a pair into its two languages. Raises SteleError unless they are two different ones.
 
     >>> sides("de-en")
     ('de', 'en')
@@ -200,5 +200,5 @@ def sides(pair: str) -> tuple[str, str]:
 
 
 def _file(reader: object) -> str:
-    """The file that defines a reader, as the catalogue names it."""
+    """Name of the file that defines a reader, as in the catalogue."""
     return type(reader).__module__.rpartition(".")[2]

@@ -1,13 +1,13 @@
-"""SQuAD's layout, and SQuAD v1.1 as a training set for answer-sentence retrieval (XTREME-R's recipe for LAReQA).
+"""Read SQuAD's layout, and SQuAD v1.1 as training set for answer-sentence retrieval (XTREME-R's recipe for LAReQA).
 
-The layout (rajpurkar/SQuAD-explorer, v1.1 and v2.0; MLQA's files are laid out alike): articles, their paragraphs
-(`context`), questions about them (`qas`) and where the answers stand. In v2.0 a question may have no answer
+The layout (rajpurkar/SQuAD-explorer, v1.1 and v2.0; MLQA's files have it, too) consists of articles, their paragraphs
+(`context`), questions about them (`qas`) and the positions of the answers. In v2.0 a question may have no answer
 (`is_impossible`).
 
-The training set: a question's positive is the sentence in which its (first) answer starts, with the whole paragraph as
-context: `Passage.title` is the sentence, `Passage.text` the paragraph, encoded as a pair. Native files:
-`{train,dev}-v1.1.json`. XTREME breaks paragraphs into sentences with its own list of rules
-(third_party/processors/sb_sed.py); ours is a shorter list to the same end, so a few per cent of the sentences differ.
+In the training set, a question's positive is the sentence in which its (first) answer starts, with the whole paragraph
+as context: `Passage.title` is the sentence, `Passage.text` the paragraph, encoded as a pair. Native files:
+`{train,dev}-v1.1.json`. XTREME splits paragraphs into sentences with its own rules
+(third_party/processors/sb_sed.py); Stele's rules are fewer, so that a few per cent of the sentences differ.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ DATASET = "squad"
 
 class Squad(TrainingReader):
     def training(self, data: Data, split: str) -> Iterator[TrainingExample]:
-        """(question, answer sentence in its paragraph); a question whose answer starts in no sentence is left out."""
+        """Yields each question with its answer sentence; leaves out questions whose answer starts in no sentence."""
         path = located(folder_of(data, DATASET, "all"), f"{split}-v1.1.json")
         without = 0
         for number, (where, paragraph) in enumerate(paragraphs(json_file(path), path), start=1):
@@ -40,7 +40,7 @@ class Squad(TrainingReader):
             for item in field(paragraph, "qas", list, where):
                 gold = field(item, "answers", list, where)
                 if not gold:
-                    raise SteleError(f"{where}: question {item.get('id')!r} has no answer: not SQuAD v1.1")
+                    raise SteleError(f"{where}: question {item.get('id')!r} has no answer; this is not SQuAD v1.1")
                 start = field(gold[0], "answer_start", int, where)
                 held = next(((i, a, b) for i, (a, b) in enumerate(spans) if a <= start < b), None)
                 if held is None:
@@ -57,7 +57,7 @@ UNANSWERED = "has no answer, and is_impossible does not say so"
 
 
 def gold_answers(path: Path) -> dict[str, list[str]]:
-    """Question id -> the texts of its gold answers: all that the official scripts of SQuAD and MLQA read."""
+    """Maps question id -> gold answers, which is all that SQuAD's and MLQA's official scripts read."""
     gold: dict[str, list[str]] = {}
     for _, item, name, where in _items(json_file(path), path):
         texts = field(item, "answers", list, f"{where}, question {name}")
@@ -68,10 +68,10 @@ def gold_answers(path: Path) -> dict[str, list[str]]:
 
 
 def span_questions(path: Path, version: str | None = None) -> Iterator[SpanQuestion]:
-    """All questions of a file in their order; with `version` ("2"), of a file that says no other one.
+    """Yields all questions of a file in order; the file must not state a version other than `version` ("2").
 
-    An empty paragraph, a question that appears twice, and one that neither has an answer nor says that it has none are
-    errors. That an answer does not stand where it says is for the reader to count (`stands`).
+    Raises SteleError for an empty paragraph, a repeated question, and a question without an answer that is not marked
+    as such. It does not check the answers' positions: callers count the wrong ones (`stands`).
     """
     whole = json_file(path)
     stated = str(whole.get("version", version))
@@ -85,7 +85,7 @@ def span_questions(path: Path, version: str | None = None) -> Iterator[SpanQuest
 
 
 def _items(whole: JsonObject, path: Path) -> Iterator[tuple[JsonObject, JsonObject, str, str]]:
-    """(paragraph, question, its id, where the paragraph stands) of all questions of a file."""
+    """Yields (paragraph, question, the question's id, the paragraph's place) for all questions of a file."""
     seen: set[str] = set()
     for where, paragraph in paragraphs(whole, path):
         for item in field(paragraph, "qas", list, where):
@@ -95,7 +95,7 @@ def _items(whole: JsonObject, path: Path) -> Iterator[tuple[JsonObject, JsonObje
 
 
 def paragraphs(whole: JsonObject, path: Path) -> Iterator[tuple[str, JsonObject]]:
-    """(where it stands, the paragraph) of all articles of a file in this layout, counted from 1."""
+    """Yields ("file, paragraph N", paragraph) for all paragraphs of all articles, counted from 1."""
     number = 0
     for article in field(whole, "data", list, str(path)):
         for paragraph in field(article, "paragraphs", list, str(path)):
@@ -116,7 +116,7 @@ def _question(item: JsonObject, name: str, context: str, where: str) -> SpanQues
 # a full stop, question or exclamation mark, closing quotes and brackets, footnote marks such as [12] or [note 1];
 # then white space before a capital, a digit or an opening quote or bracket
 _END = re.compile(r"""[.?!]["'”’)\]]*(?:\[[\w ?]+\])*\s+(?=["'“‘(\[]*[A-Z0-9])""")
-# what a full stop that ends no sentence stands behind: the last letters before it alone are looked at
+# abbreviations before a full stop that does not end a sentence; only the last letters before it are matched
 _ABBREVIATION = re.compile(
     r"""\b(?:Mrs?|Ms|Dr|Prof|Fr|Rev|Msgr|Sta?|Lt|Gen|Col|Maj|Adm|Capt|Sgt|Rep|Gov|Sen|Pres|Hon|Jr|Sr
         |e\.g|i\.e|etc|vs?|pp?|cf|ca?|approx|[Nn]o|[Vv]ol|[Aa]rt|[Ss]ec|Ft|Mt|Jan|Feb|Aug|Sept?|Oct|Nov|Dec
@@ -127,7 +127,7 @@ _LONGEST = len("approx") + 1  # with the character before it
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
-    """Spans (start, end) of the sentences of `text`, without the white space around them.
+    """Spans (start, end) of the sentences of `text`, without surrounding white space.
 
     >>> [("Dr. A. Smith came. He left!")[a:b] for a, b in sentence_spans("Dr. A. Smith came. He left!")]
     ['Dr. A. Smith came.', 'He left!']

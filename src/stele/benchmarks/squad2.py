@@ -1,7 +1,7 @@
 """SQuAD v2.0 as a training set for question answering: questions about paragraphs, of which a third has no answer.
 
-A training set only. Native files: `{train,dev}-v2.0.json`. Any dataset is read alike that has one file `train*.json` in
-this format.
+It is a training set only. Native files: `{train,dev}-v2.0.json`. Any dataset with one file `train*.json` in this format
+can be read.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from stele.errors import SteleError
 
 class Squad2(SpanTrainingReader):
     def training_questions(self, data: Data, split: str) -> Iterator[SpanQuestion]:
-        """The questions of a split of each dataset; a file of another version than 2 is an error."""
+        """Yields the questions of a split of each dataset. Raises SteleError for a version other than 2."""
         for parts in data.values():
             for folder in parts.values():
                 yield from span_questions(_file(Path(folder), split), version="2")

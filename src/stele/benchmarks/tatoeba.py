@@ -1,15 +1,14 @@
 """Tatoeba v1 (LASER): find a sentence's translation among all sentences of its pair's other side.
 
-For each language two query sets, `{lang}-en` (foreign sentences against the English side) and `en-{lang}`. Each
-language has its own collections (its pair's file, up to 1,000 sentences), so a language with fewer pairs has smaller
-ones. Native files: `tatoeba.{xxx}-eng.{xxx}` and `tatoeba.{xxx}-eng.eng`, one sentence a line, line by line
+Each language has two query sets, `{lang}-en` (foreign sentences search the English side) and `en-{lang}`, and its own
+collections (its pair's file, up to 1,000 sentences), so a language with fewer pairs has smaller collections. Native
+files: `tatoeba.{xxx}-eng.{xxx}` and `tatoeba.{xxx}-eng.eng`, with one sentence on each line; equal lines are
 translations.
 
 The ranking rules are those of LASER's `IndexSearchMultiple` (source/lib/indexing.py): the nearest neighbour by cosine,
-the lowest line among equals. A run puts equal scores in descending order of their ids, so passage ids count down from
-the end: the first line has the highest id. An encoder's prompt of queries stands before both sides
-(`passages_as_queries`). No sentence of the real files is empty or there twice, so comparing positions and texts gives
-the same accuracy.
+the lowest line among equals. A run sorts equal scores by descending ids, so passage ids count down: the first line has
+the highest id. Both sides are encoded with an encoder's query prompt (`passages_as_queries`). No sentence of the real
+files is empty or repeated, so comparing positions and comparing texts give the same accuracy.
 """
 
 from __future__ import annotations
@@ -25,11 +24,11 @@ DATASET = "tatoeba"
 
 
 class Tatoeba(RetrievalReader):
-    NORMALIZE = True  # cosine, whatever the encoder's own habit
-    SIMILARITY = "cosine"  # of embeddings that are given
+    NORMALIZE = True  # cosine, whatever the encoder's own similarity
+    SIMILARITY = "cosine"  # for given embeddings
 
     def query_sets(self, languages: Sequence[str]) -> list[QuerySet]:
-        """Both directions of every language; English itself has none."""
+        """Makes both directions of every language, except English."""
         both = []
         for language in languages:
             if language != "en":
@@ -38,12 +37,12 @@ class Tatoeba(RetrievalReader):
         return both
 
     def queries(self, data: Data, query_set: QuerySet) -> Iterator[Query]:
-        """The sentences of the searching side; a query's id is its line number from 0."""
+        """Yields the sentences of the query side; a query's id is its line number from 0."""
         foreign, english = _pair(data, query_set.language)
         return line_queries(foreign if query_set.name.endswith("-en") else english)
 
     def passages(self, data: Data, collection: str) -> Iterator[Passage]:
-        """The sentences of the side that is searched: `en-of-{lang}` is the English side of that language's pair."""
+        """Yields the sentences of a collection; `en-of-{lang}` is the English side of this language's pair."""
         language = collection.removeprefix("en-of-")
         foreign, english = _pair(data, language)
         return line_passages(english if collection != language else foreign)
@@ -52,7 +51,7 @@ class Tatoeba(RetrievalReader):
         return f"en-of-{query_set.language}" if query_set.collection == query_set.language else query_set.language
 
     def judgments(self, data: Data, query_set: QuerySet) -> Judgments:
-        """Line number -> {id of the same line on the other side: 1}."""
+        """Maps line number -> {id of the same line on the other side: 1}."""
         return line_judgments(len(_pair(data, query_set.language)[0]))
 
 
@@ -71,19 +70,19 @@ def _pair(data: Data, language: str) -> tuple[list[str], list[str]]:
     return sides
 
 
-# --- sides whose lines are translations of each other; of tatoeba_pairs, too ---
+# --- sides whose lines are translations of each other; tatoeba_pairs uses them, too ---
 def line_queries(texts: Sequence[str]) -> Iterator[Query]:
-    """The lines of the searching side; a query's id is its line number from 0."""
+    """Makes queries of the lines of the query side; a query's id is its line number from 0."""
     return (Query(f"{number:04d}", text) for number, text in enumerate(texts))
 
 
 def line_passages(texts: Sequence[str]) -> Iterator[Passage]:
-    """The lines of the side that is searched."""
+    """Makes passages of the lines of the searched side; ids count down, so that the first line has the highest."""
     return (Passage(_passage_id(number, len(texts)), "", text) for number, text in enumerate(texts))
 
 
 def line_judgments(size: int) -> Judgments:
-    """Query id -> {id of the same line on the other side: 1}, for sides of so many lines."""
+    """Maps query id -> {id of the same line on the other side: 1}, for two sides of `size` lines."""
     return {f"{number:04d}": {_passage_id(number, size): 1} for number in range(size)}
 
 

@@ -1,24 +1,24 @@
 r"""Tatoeba without English (CCP, table 2): find a sentence's translation among 1,000, in pairs from the raw collection.
 
 CCP (section 4.2) extracts 1,000 pairs of sentences "following" LASER's test set (Artetxe and Schwenk 2019), and
-publishes neither pairs nor date. Here a pair of sentences is a direct link of Tatoeba's exports. Left out are, as
-LASER's 88,877 pairs show it,
+publishes neither pairs nor date. Here a pair of sentences is a direct link of Tatoeba's exports. As LASER's 88,877
+pairs suggest, the following are left out:
 
 - sentences with "@" or "http",
-- pairs without a side of three words (of LASER's pairs the English side has them, the other may be shorter); where a
-  language puts no spaces between words, none are counted,
-- pairs with a sentence that an earlier one has, in the order of the two ids: each text stands once on its side.
+- pairs without a side of three words (in LASER's pairs the English side has three, the other may have fewer); pairs
+  with a language without spaces between words are exempt,
+- pairs with a sentence that an earlier pair has, in the order of the two ids: each text occurs once on its side.
 
-Of the rest the 1,000 are taken whose ids have the lowest hash with the seed, which a later week's export hardly
-changes, in the order of the ids; where there are fewer, all. Codes are those of LASER's files, so `no` is Bokmål (nob)
-and `zh` Mandarin (cmn).
+Of the rest, the 1,000 pairs are taken whose ids have the lowest hash with the seed, in the order of the ids; a later
+export hardly changes this choice. If there are fewer, all are taken. Codes are those of LASER's files, so `no` is
+Bokmål (nob) and `zh` Mandarin (cmn).
 
 Tatoeba's weekly exports are sentences.csv (id, language, text) and links.csv (two ids), tab-separated, no header. MySQL
 writes them (`SELECT ... INTO OUTFILE`; Tatoeba/tatoeba2, docs/database/scripts/weekly_exports.sql): `\N` is no value,
-and a backslash stands before a tab, an end of line and a backslash of a text. A link is there in both directions, but
-for a few (issue 2579 there). It may be dead: sentences without a licence, or marked as wrong, are not exported (issue
-351). Some 13 million sentences and 25 million links: both files are read once, in their order. Kept are six bytes for
-each id, the texts of the languages that are asked for, and the links between them.
+and a backslash precedes a tab, line end or backslash in a text. Nearly all links are in the file in both directions
+(issue 2579 there). A link may be dead: sentences without a licence, or marked as wrong, are not exported (issue 351).
+With some 13 million sentences and 25 million links, both files are read once, in their order. Memory holds six bytes
+for each id, the texts of the requested languages, and the links between them.
 """
 
 from __future__ import annotations
@@ -57,20 +57,20 @@ Texts = list[tuple[str, str]]  # sentences of the first and of the second langua
 
 
 class TatoebaPairs(RetrievalReader):
-    NORMALIZE = True  # cosine, whatever the encoder's own habit
-    SIMILARITY = "cosine"  # of embeddings that are given
+    NORMALIZE = True  # cosine, whatever the encoder's own similarity
+    SIMILARITY = "cosine"  # for given embeddings
 
     def query_sets(self, languages: Sequence[str]) -> list[QuerySet]:
-        """Both directions of every pair; each side of a pair is its own collection."""
+        """Makes both directions of every pair; each side of a pair is its own collection."""
         both = pair_query_sets(languages)
         return [each._replace(collection=_collection(each.language, each.collection)) for each in both]
 
     def queries(self, data: Data, query_set: QuerySet) -> Iterator[Query]:
-        """The sentences of the searching side; a query's id is its number from 0."""
+        """Yields the sentences of the query side; a query's id is its number from 0."""
         return line_queries(_side(data, query_set.language, query_set.name.partition("-")[0]))
 
     def passages(self, data: Data, collection: str) -> Iterator[Passage]:
-        """The sentences of one side of a pair."""
+        """Yields the sentences of one side of a pair."""
         language, _, pair = collection.partition("-of-")
         return line_passages(_side(data, pair, language))
 
@@ -78,7 +78,7 @@ class TatoebaPairs(RetrievalReader):
         return _collection(query_set.language, query_set.name.partition("-")[0])
 
     def judgments(self, data: Data, query_set: QuerySet) -> Judgments:
-        """Number of a sentence -> {id of its translation: 1}."""
+        """Maps a sentence's number -> {id of its translation: 1}."""
         return line_judgments(len(_texts(data, query_set.language)))
 
 
@@ -91,7 +91,7 @@ def _side(data: Data, pair: str, language: str) -> list[str]:
 
 
 def _texts(data: Data, pair: str) -> Texts:
-    """The sentences of a pair; none is an error, fewer than 1,000 are said."""
+    """Chosen sentences of a pair of languages. Raises SteleError if there are none."""
     folder = folder_of(data, DATASET, pair)
     files = [located(folder, f"{name}.csv") for name in ("sentences", "links")]
     known = catalogue.entry(Benchmark, "tatoeba_pairs").languages
@@ -105,7 +105,7 @@ def _texts(data: Data, pair: str) -> Texts:
 
 @lru_cache(maxsize=2)
 def _of_files(files: tuple[tuple[Path, int, int], ...], pairs: tuple[str, ...]) -> dict[str, Texts]:
-    """The chosen sentences of all `pairs`, in one pass over each of the two files (path, time, size)."""
+    """Chosen sentences of all `pairs`, from one pass over each of the two `files` (path, time, size)."""
     languages = list(dict.fromkeys(language for pair in pairs for language in sides(pair)))
     (path, *_), (links, *_) = files
     sentences = read_sentences(path, [name_in_files(language, "tatoeba") for language in languages])
@@ -124,7 +124,7 @@ def _of_files(files: tuple[tuple[Path, int, int], ...], pairs: tuple[str, ...]) 
 def fit(
     sentences: Sentences, links: Iterable[tuple[int, int]], unspaced: bool
 ) -> Iterator[tuple[tuple[int, int], tuple[str, str]]]:
-    """(ids, texts) of the links that are not left out, in their order; each text once on its side."""
+    """Yields (ids, texts) of the links that are not left out, in order; each text occurs once on its side."""
     seen: tuple[set[str], set[str]] = (set(), set())
     for first, second in links:
         texts = sentences.text_of(first), sentences.text_of(second)
@@ -139,7 +139,7 @@ def fit(
 
 
 def drawn(fitting: Sequence[tuple[tuple[int, int], tuple[str, str]]], pair: str) -> list:
-    """At most SIZE of the pairs (ids, texts) of sentences, in their order."""
+    """Draws at most SIZE of the sentence pairs (ids, texts), by a hash of their ids; keeps their order."""
 
     def draw(place: int) -> bytes:
         first, second = fitting[place][0]
@@ -149,25 +149,25 @@ def drawn(fitting: Sequence[tuple[tuple[int, int], tuple[str, str]]], pair: str)
 
 
 def _unspaced(language: str) -> bool:
-    """Whether a language puts no spaces between its words."""
+    """Whether a language is written without spaces between words."""
     known = catalogue.entries(Language)
     return language in known and not known[language].spaces
 
 
-OTHER, NONE = -1, -2  # a language that is not asked for; no sentence
-LARGEST = 1 << 27  # id, ten times those of today: memory is taken for so many
+OTHER, NONE = -1, -2  # a language that is not requested; no sentence
+LARGEST = 1 << 27  # largest id, ten times today's; it bounds the memory
 NO_TEXT = rb"\N"
-DEAD = 0.25  # share of dead links above which the two files are not of the same week, or one is cut
+DEAD = 0.25  # a larger share of dead links means that the files are of different weeks, or that one is cut short
 BLOCK = 1 << 24  # bytes of links read at a time
 _ESCAPED = re.compile(rb"\\(.)", re.DOTALL)
 
 
 class Sentences(NamedTuple):
-    """The sentences of an export by their ids, which ascend from 1 and leave few out.
+    """Sentences of an export by their ids, which ascend from 1 with few gaps.
 
-    language  int16 [largest id + 1]: the place of its language among those asked for, OTHER or NONE
-    text      int32 [largest id + 1]: where its language is asked for, the place of its text in `ends`
-    ends      int64 [m]: where each text ends in `texts`, which are as they stand in the file
+    language  int16 [largest id + 1]: index of a sentence's language among the requested ones, OTHER or NONE
+    text      int32 [largest id + 1]: index of a sentence's text in `ends`, if its language is requested
+    ends      int64 [m]: end of each text in `texts`, the concatenated raw texts of the file
     """
 
     path: Path
@@ -177,12 +177,12 @@ class Sentences(NamedTuple):
     texts: bytearray
 
     def languages(self, ids: np.ndarray) -> np.ndarray:
-        """int16 [n]: the languages of ids [n], NONE where there is no sentence."""
+        """Languages of some ids [n], int16 [n]; NONE for an id without a sentence."""
         known = (ids >= 0) & (ids < len(self.language))
         return np.where(known, self.language[np.where(known, ids, 0)], NONE)
 
     def text_of(self, number: int) -> str:
-        """The text of an id, without the white space around it; "" where there is none."""
+        """Text of an id without surrounding white space, "" for no value. Raises SteleError if it is not UTF-8."""
         place = int(self.text[number])
         raw = bytes(self.texts[self.ends[place - 1] if place else 0 : self.ends[place]])
         if raw == NO_TEXT:
@@ -192,14 +192,14 @@ class Sentences(NamedTuple):
 
 
 def read_sentences(path: Path, codes: Sequence[str]) -> Sentences:
-    """The sentences of sentences.csv; texts only of the languages with these codes (ISO 639-3)."""
+    """Reads sentences.csv, with texts of the languages `codes` (ISO 639-3) only. Raises SteleError for bad lines."""
     places = {code.encode(): place for place, code in enumerate(codes)}
     ids, languages, texts, ends = array("q"), array("h"), bytearray(), array("q")
     for number, line in _lines(path):
         fields = line.split(b"\t", 2)
         if len(fields) != 3 or not fields[0].isdigit() or not 0 < (sentence_id := int(fields[0][:18])) < LARGEST:
             where = f"{path}, line {number}"
-            raise SteleError(f"{where}: want id, language and text between tabs, found {line[:60]!r}; get it again")
+            raise SteleError(f"{where}: want id, language and text with tabs, found {line[:60]!r}; get it again")
         ids.append(sentence_id)
         languages.append(place := places.get(fields[1], OTHER))
         if place != OTHER:
@@ -209,7 +209,7 @@ def read_sentences(path: Path, codes: Sequence[str]) -> Sentences:
 
 
 def _by_id(path: Path, ids: np.ndarray, languages: np.ndarray, ends: np.ndarray, texts: bytearray) -> Sentences:
-    """The sentences that stand in a file in the order of `ids`, of which none may be there twice."""
+    """Indexes the sentences by id, given in the order of the file. Raises SteleError for a repeated id."""
     size = int(ids.max(initial=0)) + 1
     line = np.zeros(size, np.int32)
     line[ids] = order = np.arange(len(ids), dtype=np.int32)
@@ -223,10 +223,11 @@ def _by_id(path: Path, ids: np.ndarray, languages: np.ndarray, ends: np.ndarray,
 def read_links(
     path: Path, sentences: Sentences, pairs: Sequence[tuple[int, int]]
 ) -> tuple[list[np.ndarray], dict[str, int]]:
-    """For each pair of languages (their places) the ids [k, 2] that are directly linked, and what was counted.
+    """Reads the direct links of each pair of languages (given as indices). Returns (their ids, int64 [k, 2]; counts).
 
-    A link is there once, whichever of its directions the file has, its first language's sentence first; they ascend.
-    Counted are the `links` of the file, and the `dead` ones, of which an end is no sentence.
+    Each link occurs once, whichever directions the file has, with the first language's sentence first; links ascend.
+    The counts are `links` of the file, and `dead` ones, which have an end without a sentence. Raises SteleError if more
+    than the share DEAD is dead.
     """
     size = 1 + max((place for pair in pairs for place in pair), default=0)
     number = np.full((size + 2, size + 2), -1, np.int16)  # OTHER and NONE are the last ones
@@ -245,8 +246,8 @@ def read_links(
                 linked[place].append(np.stack([ends[first][at], ends[second][at]], axis=1))
     if dead > DEAD * links:
         raise SteleError(
-            f"{path}: of {links:,} links {dead:,} lead to no sentence of {sentences.path.name}; one of the two is cut, "
-            "or of another week: get both again"
+            f"{path}: of {links:,} links {dead:,} lead to no sentence of {sentences.path.name}; one of the two is cut "
+            "short, or they are of different weeks: get both again"
         )
     none = np.empty((0, 2), np.int64)
     ids = [np.unique(np.concatenate([none, *blocks]), axis=0) for blocks in linked]
@@ -254,7 +255,7 @@ def read_links(
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Yields (line number from 1, line without its end): lines end at a line feed that no backslash stands before."""
+    """Yields (line number from 1, line without its end); a line ends at a line feed without a backslash before it."""
     number, line, begun = 0, b"", list[bytes]()
     with reading(lambda: f"{path}, line {number}"), open(path, "rb") as handle:
         for number, line in enumerate(handle, start=1):
@@ -267,7 +268,7 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def _links(path: Path) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Blocks of links: the ids of their two ends, int64 [b] each."""
+    """Yields blocks of links as the ids of their two ends, int64 [b] each. Raises SteleError for other content."""
     from pyarrow import csv, int64
 
     with reading(path, "list of links", "want two ids between tabs a line: get it again"):
@@ -285,6 +286,6 @@ def _links(path: Path) -> Iterator[tuple[np.ndarray, np.ndarray]]:
 
 
 def _want_end(last: bytes, where: str) -> None:
-    """Refuses a file that does not end as each of its lines does, by its last byte."""
+    """Raises SteleError if the last byte of a file is not a line end."""
     if last != b"\n":
-        raise SteleError(f"{where}: the file is empty or cut short, its last line has no end; get it again")
+        raise SteleError(f"{where}: the file is empty or cut short, as its last line has no end; get it again")

@@ -1,16 +1,16 @@
-"""Training data that a search has written: transfer sets, and mined hard negatives of another training set.
+"""Training data from searches: transfer sets, and mined hard negatives of another training set.
 
-A transfer set has queries made for the passages of a language, the passages as positives, and hard negatives: a folder
-that `stele retrieval title_queries` or `generate_queries` writes, for each language
+A transfer set has queries generated for the passages of a language, these passages as positives, and hard negatives.
+`stele retrieval title_queries` and `generate_queries` write it as a folder, with two files for each language:
 
     passages.parquet   id, text: every passage that is a positive or a negative, once
-    queries.parquet    query, positive (int32, a line of the other file), negatives (int32 list of lines)
+    queries.parquet    query, positive (int32, a row of the other file), negatives (int32 list of rows)
 
-Mined negatives are what a search found for the questions of a training set: a folder with its record and, for each
-collection (the language of its questions),
+Mined negatives are the passages that a search found for the questions of a training set, in a folder with its record.
+Each collection (the language of its questions) has two files:
 
     {collection}.passages.parquet    id, title, text: every passage that is a negative of some question, once
-    {collection}.questions.parquet   question, passages (int32 list: lines of the other file, the best found first)
+    {collection}.questions.parquet   question, passages (int32 list: rows of the other file, best hit first)
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from stele.files.reading import reading
 
 PASSAGES, QUERIES = "passages.parquet", "queries.parquet"
 AGAIN = "make the transfer set again"
-GROUP = 2_000  # passages of a row group
+GROUP = 2_000  # passages in a row group
 MINED_PASSAGES, MINED_QUESTIONS = "{collection}.passages.parquet", "{collection}.questions.parquet"
 MINE_AGAIN = "mine the negatives again"
 
 
 class TransferSet(TrainingReader):
     def training(self, data: Data, split: str) -> Iterator[TrainingExample]:
-        """The examples of all languages given, in the order in which they were made; a passage has no title."""
+        """Yields the examples of all given languages in the order of their files; a passage has no title."""
         if split != "train":
             raise SteleError(f"a transfer set has no split {split!r}; valid: train")
         for parts in data.values():
@@ -52,7 +52,7 @@ def _examples(folder: Path, language: str) -> Iterator[TrainingExample]:
     for query, positive, negatives in zip(*queries.values(), strict=True):
         lines = [positive.as_py(), *negatives.as_py()]
         if not all(0 <= line < len(ids) for line in lines):
-            raise SteleError(f"{path}: a line outside {PASSAGES}; {AGAIN}")
+            raise SteleError(f"{path}: a query refers to a row outside {PASSAGES}; {AGAIN}")
         named = [Passage(ids[line].as_py(), "", texts[line].as_py()) for line in lines]
         yield TrainingExample(query.as_py(), named[:1], named[1:], language)
 
@@ -64,7 +64,7 @@ def write_set(
     positives: Sequence[int],
     negatives: Iterable[Sequence[int]],
 ) -> None:
-    """Writes the two files of a set: the passages (id, text), and the queries with the lines of their passages.
+    """Writes the two files of a transfer set: passages (id, text), and queries with the rows of their passages.
 
     Memory is bounded by a row group and the queries.
     """
@@ -84,7 +84,7 @@ def write_set(
 
 
 class MinedNegatives:
-    """The negatives of a record, looked up by a question's language and text; a file is read when it is needed."""
+    """Mined negatives of a record, looked up by a question's language and text; files are read on demand."""
 
     def __init__(self, record: Path) -> None:
         self.record, self.folder = record, record.parent
@@ -94,7 +94,7 @@ class MinedNegatives:
         self._read: dict[str, _Negatives] = {}
 
     def of(self, language: str, question: str) -> list[Passage] | None:
-        """The negatives of a question, the best found first; None where none were mined for it."""
+        """Negatives of a question, the best hit first; None if none were mined. Raises SteleError for a bad file."""
         if language not in self.collections:
             return None
         if language not in self._read:
@@ -123,11 +123,11 @@ class _Negatives:
 def replaced(
     examples: Iterable[TrainingExample], mined: MinedNegatives, counts: dict[str, int]
 ) -> Iterator[TrainingExample]:
-    """The examples with mined negatives in place of the released ones.
+    """Replaces the released negatives of the examples by mined ones.
 
-    A question for which none were mined keeps none (its group's other passages are negatives still): the released ones
-    would be of another kind. It is counted as `without_mined_negatives`; a record that has none for any is of other
-    questions.
+    A question without mined negatives gets none, because the released ones would be of another kind (the other passages
+    of its group still are negatives); `counts` has their number as `without_mined_negatives`. Raises SteleError if the
+    record has negatives for no question.
     """
     counts["without_mined_negatives"] = with_some = 0
     for example in examples:
@@ -136,4 +136,4 @@ def replaced(
         with_some += bool(negatives)
         yield example._replace(negatives=negatives)
     if counts["without_mined_negatives"] and not with_some:
-        raise SteleError(f"--negatives {mined.record}: has none for any question: it is of another training set")
+        raise SteleError(f"--negatives {mined.record}: no question has negatives in it; it is of another training set")

@@ -1,8 +1,8 @@
-"""What every benchmark is read into: query sets, queries, passages, training examples.
+"""Data types that all benchmarks are read into: query sets, queries, passages, training examples.
 
-A *query set* is searched in one *collection* of passages. Several query sets may share a collection (LAReQA: eleven
-query languages, one collection), and a job encodes each collection once. On disk (records, values per query) the two
-are called `search` and `pool`.
+The queries of a *query set* search one *collection* of passages. Several query sets may share a collection (LAReQA:
+eleven query languages, one collection), and a job encodes each collection once. Records and values per query on disk
+call the two `search` and `pool`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +16,7 @@ Judgments = dict[str, dict[str, int]]
 
 
 class QuerySet(NamedTuple):
-    """The queries that are searched in one collection; `language` is the column that their score belongs to."""
+    """Queries that search one collection; `language` is the table column of their score."""
 
     name: str
     language: str
@@ -29,7 +29,7 @@ class Query(NamedTuple):
 
 
 class Passage(NamedTuple):
-    """A passage; `title` is "" where the benchmark's passages have none."""
+    """A passage of a collection; `title` is "" if the passage has none."""
 
     id: str
     title: str
@@ -37,7 +37,7 @@ class Passage(NamedTuple):
 
 
 class ParallelTexts(NamedTuple):
-    """Texts that are there in several languages: text i of each is the i-th of `ids`; those left out, by the reason."""
+    """Texts in several languages: text i of each language has the id `ids[i]`; `left_out` counts others by reason."""
 
     ids: list[str]
     texts: dict[str, list[str]]
@@ -45,25 +45,25 @@ class ParallelTexts(NamedTuple):
 
 
 class LeftOut(NamedTuple):
-    """The documents that are no hits of a query, whatever they score.
+    """Documents that are not hits of a query, whatever their score.
 
-    `documents`: query id -> such documents. `same_id`: whether the document of the query's own id is one, since it is
-    the query itself; None where the data do not tell, so that the benchmark's entry must.
+    `documents` maps query id -> such documents. `same_id` says whether the document with the query's own id is one,
+    since it is the query itself; None if the data do not decide it, so that the benchmark's entry must.
     """
 
     documents: Mapping[str, frozenset[str]] = {}
     same_id: bool | None = False
 
     def of(self, query: str) -> frozenset[str]:
-        """Those of a query; its own id where it may be one."""
+        """Documents that are not hits of a query; they include its own id unless `same_id` is False."""
         return self.documents.get(query, frozenset()) | (frozenset() if self.same_id is False else {query})
 
     def deepest(self, queries: Iterable[str], depth: int) -> int:
-        """How deep some queries are to be searched, so that `depth` hits remain of each."""
+        """Search depth that leaves each of some queries at least `depth` hits."""
         return depth + max((len(self.of(query)) for query in queries), default=0)
 
     def cut(self, query: str, hits: Sequence[tuple[str, float]], depth: int) -> Sequence[tuple[str, float]]:
-        """A query's hits (passage, score) down to the `depth`-th that may count.
+        """Cuts a query's hits (passage, score) after the `depth`-th one that may count.
 
         >>> LeftOut(same_id=None).cut("q", [("a", 3.0), ("q", 2.0), ("b", 1.0), ("c", 0.5)], 2)
         [('a', 3.0), ('q', 2.0), ('b', 1.0)]
@@ -77,7 +77,7 @@ class LeftOut(NamedTuple):
 
 
 class TrainingExample(NamedTuple):
-    """A query, the passages that answer it, hard negatives (may be empty), and the query's language."""
+    """A training query with the passages that answer it, hard negatives (maybe none), and the query's language."""
 
     query: str
     positives: list[Passage]
@@ -86,14 +86,14 @@ class TrainingExample(NamedTuple):
 
 
 class Span(NamedTuple):
-    """A text and the place of its first character in a paragraph."""
+    """An answer's text and the position of its first character in a paragraph."""
 
     start: int
     text: str
 
 
 class SpanQuestion(NamedTuple):
-    """A question about a paragraph, and the answers in it; none where the paragraph does not answer it."""
+    """A question about a paragraph, with its answers there; none if the paragraph does not answer it."""
 
     id: str
     question: str
@@ -101,6 +101,6 @@ class SpanQuestion(NamedTuple):
     answers: list[Span]
 
     def stands(self, answer: Span) -> bool:
-        """Whether an answer is what stands at its place, and is anything at all."""
+        """Whether an answer is not blank and the paragraph has exactly its text at its position."""
         there = self.context[max(answer.start, 0) : answer.start + len(answer.text)]
         return bool(answer.text.strip()) and there == answer.text

@@ -1,21 +1,21 @@
 """Cross-lingual document alignment (Yu et al., section 5.3.3): find a document's translation, CSLS with k = 10.
 
-The United Nations Parallel Corpus v1.0 in TEI, as it is published, or any other corpus laid out so: a file a document,
-in a tar a language. `UNv1.0-TEI.en.tar.gz`, or the parts that it is published in (`.tar.gz.00`, `.01`, ...), which need
-not be joined: they are read as one stream, and nothing is unpacked. Members are `UNv1.0-TEI/en/1990/a/45/1.xml`. The
-same files unpacked, in a folder a language, are read as well. Of two languages those documents are translations that
-have the same path, `1990/a/45/1`, which is their id in both.
+It reads the United Nations Parallel Corpus v1.0 in TEI, as published, or any other corpus with its layout: one file for
+each document, in one tar for each language. The tar is `UNv1.0-TEI.en.tar.gz` or the published parts (`.tar.gz.00`,
+`.01`, ...), which are read as one stream without joining or unpacking. Members are `UNv1.0-TEI/en/1990/a/45/1.xml`. The
+same files unpacked, in a folder for each language, can be read as well. Documents of two languages are translations if
+they have the same path, `1990/a/45/1`, which is their id in both.
 
-The text of a document is that of its body: sentences (`<s>`) parted by a blank, paragraphs (`<p>`) by a line end, white
-space within a sentence being one blank; the header (title, symbol, disclaimer) is none of it. It ends after WORDS
-words: every word is a token at least, so no encoder reads further.
+The text of a document is that of its body: sentences (`<s>`) separated by spaces, paragraphs (`<p>`) by line ends, with
+single spaces inside a sentence; it excludes the header (title, symbol, disclaimer). It ends after WORDS words: a word
+has at least one token, so no encoder reads further.
 
-A document is taken that all languages of the folder have, whichever are evaluated, so that a pair's candidates do not
-depend on the other pairs; where the list of the six-way subcorpus is there (`UNv1.0.6way.ids`: a sentence a line, its
-document first), those of that list alone: 86,307. What has no partner, no text, or is no readable XML is left out and
-counted; where more than one in a thousand cannot be read, that is an error.
+A document counts if all languages of the folder have it, whichever are evaluated, so that a pair's candidates do not
+depend on the other pairs. With the list of the six-way subcorpus (`UNv1.0.6way.ids`: on each line a sentence, its
+document first) only the 86,307 documents of that list count. Documents without partner, text or readable XML are
+left out and counted; if more than one in a thousand is unreadable, SteleError is raised.
 
-Other systems' embeddings are scored, too (`--run en-es=EN.npy,ES.npy`): what belongs together stands in the same line.
+Other systems' embeddings can be scored, too (`--run en-es=EN.npy,ES.npy`): rows of equal number are translations.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ from stele.files.reading import TarMember, open_bytes, reading
 from stele.progress import track
 
 DATASET = "uncorpus"
-DAMAGED = 0.001  # of the documents, at most
+DAMAGED = 0.001  # largest tolerated share of damaged documents
 logger = logging.getLogger(__name__)
 
 
 class Xda(ParallelTextsReader):
     def parallel_texts(self, data: Data, languages: Iterable[str]) -> ParallelTexts:
-        """The documents in some languages, by their ids.
+        """Reads the documents in some languages, sorted by their ids.
 
-        Raises SteleError where none has a partner, or too many are damaged.
+        Raises SteleError if no document exists in all languages, or if too many are damaged.
         """
         languages, folder = [*languages], folder_of(data, next(iter(data), DATASET), "all")
         files = files_by_language(folder)
@@ -71,7 +71,7 @@ class Xda(ParallelTextsReader):
 
 
 def _texts(documents: Iterable[tuple[str, bytes]], where: str, counts: Counter[str], keep: bool) -> dict[str, str]:
-    """id -> text of one language's documents, "" unless they are to be kept; what is left out is added to `counts`."""
+    """Maps id -> text of a language's documents ("" unless `keep`); counts left out ones, SteleError if too many."""
     texts: dict[str, str] = {}
     damaged: list[str] = []
     empty = 0
@@ -95,18 +95,18 @@ def _texts(documents: Iterable[tuple[str, bytes]], where: str, counts: Counter[s
 
 
 def _listed(folder: Path) -> set[str] | None:
-    """The documents of the list of sentences that all six languages have; None where it is not there."""
+    """Reads the documents in the list of sentences that all six languages have; None if there is no list."""
     lists = [path for path in below(folder) if path.name.removesuffix(".gz").endswith(".ids")]
     if len(lists) > 1:
         raise SteleError(f"{folder}: several lists of documents: {', '.join(map(str, sorted(lists)))}; keep one")
     listed = {line.split(maxsplit=1)[0] for path in lists for _, line in lines(path) if line.strip()}
     if lists and not listed:
-        raise SteleError(f"{lists[0]}: nothing in it, want a sentence a line, its document first")
+        raise SteleError(f"{lists[0]}: nothing in it, want a sentence on each line, its document first")
     return listed or None
 
 
 WORDS = 1024
-LARGEST = 1 << 26  # bytes of a document; what is larger is no document
+LARGEST = 1 << 26  # most bytes of a document
 TOO_LARGE = f"a document of more than {LARGEST >> 20} MB: not a document of the corpus"
 _ARCHIVE = re.compile(r".*[._-](?P<language>[a-z]{2,3})\.(?:tar\.gz|tgz|tar)(?:\.(?P<part>[0-9]{1,4}))?")
 _LANGUAGE = re.compile(r"[a-z]{2}")
@@ -114,7 +114,7 @@ _DOCUMENT = (".xml", ".xml.gz")  # gzipped only outside an archive
 
 
 def files_by_language(folder: Path) -> dict[str, list[Path]]:
-    """language -> the parts of its archive in their order, or else its documents; languages in alphabetical order."""
+    """Maps language -> the ordered parts of its archive, or its documents; languages are sorted by code."""
     archives: dict[str, list[Path]] = {}
     single: dict[str, list[Path]] = {}
     for path in sorted(below(folder)):
@@ -128,9 +128,9 @@ def files_by_language(folder: Path) -> dict[str, list[Path]]:
 
 
 def documents(folder: Path, paths: Sequence[Path], language: str) -> Iterator[tuple[str, bytes]]:
-    """(id, XML) of all documents of one language, from its `files_by_language` of a folder.
+    """Yields (id, XML) for all documents of one language; `paths` are its files from `files_by_language`.
 
-    The id is the path below the language's folder, without suffix.
+    The id is the path below the language's folder, without suffix. Raises SteleError for a damaged or too large file.
     """
     if _ARCHIVE.fullmatch(paths[0].name):
         yield from _members(paths, language)
@@ -144,11 +144,11 @@ def documents(folder: Path, paths: Sequence[Path], language: str) -> Iterator[tu
 
 
 def text_of(content: bytes, where: str) -> str:
-    """The text of a document's body, "" where it has none; SteleError, beginning with `where`, for what is no TEI."""
+    """Extracts the text of a document's body; "" for an empty one. Raises SteleError if the content is not TEI."""
     from lxml import etree
 
     if b"<!ENTITY" in content or b"\0" in content:  # NUL: of an encoding that would hide them
-        raise SteleError(f"{where}: declares entities, or is not UTF-8: no document of the corpus is so; refused")
+        raise SteleError(f"{where}: declares entities, or is not UTF-8, unlike any document of the corpus; refused")
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, recover=False)
     try:
         root = etree.fromstring(content, parser)
@@ -169,7 +169,7 @@ def text_of(content: bytes, where: str) -> str:
 
 
 def _members(paths: Sequence[Path], language: str) -> Iterator[tuple[str, bytes]]:
-    """The documents in an archive; it is read to its very end, so that a cut one is noticed."""
+    """Yields the documents in an archive; reads it to its very end, so that truncation raises SteleError."""
     last = ""
     with (
         reading(lambda: f"{paths[0]}{f', after {last}' if last else ''}", "tar archive"),
@@ -189,7 +189,7 @@ def _members(paths: Sequence[Path], language: str) -> Iterator[tuple[str, bytes]
 
 
 class _Joined(io.RawIOBase):
-    """Files one after the other, as one."""
+    """File object over several files, read one after the other."""
 
     def __init__(self, paths: Sequence[Path]) -> None:
         self._paths, self._handle = iter(paths), None
@@ -215,7 +215,7 @@ class _Joined(io.RawIOBase):
 
 
 def _check_parts(paths: Sequence[Path]) -> None:
-    """The parts of one archive: all from the first on, or it alone."""
+    """Raises SteleError unless the files are one whole archive or all of its parts from the first on."""
     numbers = [_ARCHIVE.fullmatch(path.name)["part"] for path in paths]
     whole = [None] if len(paths) == 1 and numbers[0] is None else list(range(len(paths)))
     if [None if number is None else int(number) for number in numbers] != whole:
@@ -224,12 +224,12 @@ def _check_parts(paths: Sequence[Path]) -> None:
 
 
 def _language(folders: Sequence[str]) -> str | None:
-    """The first folder whose name is a language's code."""
+    """First folder whose name is a language code; None if there is none."""
     return next((name for name in folders if _LANGUAGE.fullmatch(name)), None)
 
 
 def _name(path: str, language: str, where: str) -> str:
-    """The id of a document: its path below the language's folder, without suffix; SteleError for one with white space.
+    """Id of a document: its path below the language's folder, without suffix. Raises SteleError for white space.
 
     >>> _name("UNv1.0-TEI/en/1990/a/45/1.xml", "en", "un.tar"), _name("1990/a/45/1.xml", "en", "un.tar")
     ('1990/a/45/1', '1990/a/45/1')

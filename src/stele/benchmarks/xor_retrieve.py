@@ -1,10 +1,10 @@
 """XOR-Retrieve (XOR-TyDi v1.1): questions in seven languages, English Wikipedia passages, English answers.
 
-One query set a language, one collection "en". Judged split: dev v1.1 (the test answers are hidden; the papers' "test"
-numbers are k/N of dev). Native files: `xor_dev_retrieve_eng_span_v1_1.jsonl` with {id, question, answers, lang, split};
-`enwiki_20190201_w100.tsv` with id, text, title. Training: `dpr_{train,dev}_data.json` in DPR's layout.
+Each language has a query set; the collection is "en". Judged split: dev v1.1 (the test answers are hidden; the papers'
+"test" numbers are k/N of dev). Native files: `xor_dev_retrieve_eng_span_v1_1.jsonl` with {id, question, answers, lang,
+split}; `enwiki_20190201_w100.tsv` with id, text, title. Training: `dpr_{train,dev}_data.json` in DPR's layout.
 
-Scored by answers in the first tokens of the passages' texts (no titles), not by judged passages.
+Metrics search for answers in the first tokens of the passages' texts (without titles); there are no judged passages.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ class XorRetrieve(HundredWordsReader, TrainingReader, GoldPairsReader):
     SCORED_BY = "answers"
 
     def queries(self, data: Data, query_set: QuerySet, split: str = JUDGED) -> Iterator[Query]:
-        """The questions of one language, yes/no questions included (scoring leaves those out)."""
+        """Yields the questions of one language, including yes/no questions, which scoring leaves out."""
         for name, item, where in _questions(data, query_set.language, split):
             yield Query(name, field(item, "question", str, where))
 
     def answers(self, data: Data, query_set: QuerySet) -> dict[str, list[str]]:
-        """Question id -> its gold answers (English strings, or yes / no), as they are in the file."""
+        """Maps question id -> gold answers (English strings, or yes / no), as they are in the file."""
         gold = {}
         for name, item, where in _questions(data, query_set.language):
             written = field(item, "answers", list, where)
@@ -43,14 +43,14 @@ class XorRetrieve(HundredWordsReader, TrainingReader, GoldPairsReader):
         return gold
 
     def training(self, data: Data, split: str) -> Iterator[TrainingExample]:
-        """XOR-TyDi's own DPR training file (question in its language, gold paragraph, one hard negative)."""
+        """Yields the examples of XOR-TyDi's DPR file: question, gold paragraph, one hard negative."""
         yield from dpr_examples(located(folder_of(data, TRAINING, "all"), f"dpr_{split}_data.json"), "", split)
 
     def pairs(self, data: Data, language: str) -> Iterator[tuple[Query, Passage | None]]:
-        """The dev questions of one language, each with its gold passage in English.
+        """Yields the dev questions of one language, each with its gold passage in English or None.
 
-        The passages stand in DPR's dev file alone, which has no ids: a question is looked up there by its text. None
-        where it has no passage (DPR's file leaves out those that are answered by yes or no).
+        Only DPR's dev file has the passages. It has no ids, so questions are looked up by their texts, and it lacks
+        questions whose answer is yes or no: they get None.
         """
         gold: dict[str, Passage] = {}
         for example in self.training(data, "dev"):

@@ -1,12 +1,12 @@
 """Cross-lingual sentence alignment (Yu et al., section 5.3.3): find a sentence's translation, CSLS with k = 10.
 
-XNLI's sentences in 15 languages, `xnli.15way.orig.tsv`: a header of language codes, then a sentence a line, a language
-a column, parted by tabs, no quoting. The tokenised file beside it is not read. Any other table of that form is read
-alike (a dataset's one `.tsv`). All sentences are taken; a line on which some column is empty is left out, whichever
-languages are evaluated.
+The data are XNLI's sentences in 15 languages, `xnli.15way.orig.tsv`: a header of language codes, then one sentence on
+each line, with one tab-separated, unquoted column a language. The tokenised file beside it is not read. Any other
+table of this form can be read (a dataset's only `.tsv`). All sentences count, except lines with an empty column,
+whichever languages are evaluated.
 
-A sentence has the same id, its line from 0, in every language. Other systems' embeddings are scored, too (`--run
-de-en=DE.npy,EN.npy`): what belongs together stands in the same line.
+A sentence has the same id, its line from 0, in every language. Other systems' embeddings can be scored, too (`--run
+de-en=DE.npy,EN.npy`): rows of equal number are translations.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ FILE = "xnli.15way.orig.tsv"
 
 class Xsa(ParallelTextsReader):
     def parallel_texts(self, data: Data, languages: Iterable[str]) -> ParallelTexts:
-        """The sentences in some languages, without those that lack one.
+        """Reads the sentences in some languages, without lines that have an empty column.
 
-        Raises SteleError for a damaged table, and for a language without a column.
+        Raises SteleError for a damaged table and for a language without a column.
         """
         path = _table(folder_of(data, next(iter(data), DATASET), "all"))
         rows = ((number, line.split("\t")) for number, line in lines(path))
@@ -39,7 +39,7 @@ class Xsa(ParallelTextsReader):
         for number, cells in rows:
             if len(cells) != len(header):
                 raise SteleError(
-                    f"{path}, line {number}: want {len(header)} columns, as the header, found {len(cells)}"
+                    f"{path}, line {number}: want {len(header)} columns, as in the header, found {len(cells)}"
                 )
             cells = [" ".join(cell.split()) for cell in cells]
             if not all(cells):
@@ -60,7 +60,7 @@ def _place(header: list[str], language: str, path: Path) -> int:
 
 
 def _table(folder: Path) -> Path:
-    """XNLI's table, or the one that there is."""
+    """Finds XNLI's table or the only table in a folder. Raises SteleError for no or several tables."""
     if folder.is_file():
         return folder
     tables = [path for path in below(folder) if path.name.removesuffix(".gz").endswith(".tsv")]
