@@ -1,1 +1,1 @@
-"""Texts as sentences and as terms, by language."""
+"""Split texts into sentences and into terms, by language."""

@@ -1,8 +1,8 @@
-"""Where a full stop, or another mark that can end a sentence, ends none: abbreviations, initials, ordinals, dates.
+"""Recognise full stops and other marks that do not end a sentence: abbreviations, initials, ordinals, dates.
 
-Before a small letter an abbreviation is known by its length. Before a capital, a number or a letter of a script without
-case it has to be listed: here are those that stand before names, nouns and numbers, so hardly ever at a sentence's end
-(Dr. Ames, ul. Długa, fig. 3), and not those that close one as well ("etc.", "Inc.", "г.").
+Before a small letter, an abbreviation is recognised by its length. Before a capital, a number or a letter of a script
+without case it must be listed. The lists have abbreviations that precede names, nouns and numbers, so are hardly ever
+at the end of a sentence (Dr. Ames, ul. Długa, fig. 3), but not those that may end one ("etc.", "Inc.", "г.").
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ import re
 
 from stele.text.quotations import CLOSING, OPENING
 
-LONGEST = 4  # letters of an abbreviation that no list need hold, before a small letter
+LONGEST = 4  # most letters of an abbreviation that is recognised before a small letter without a list
 
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# what stands before a name or a noun, in lower case, without the last full stop
+# abbreviations before a name or a noun, in lower case, without the last full stop
 _LISTED = {
     "ar": "د أ م ص ج ت ط ش ق",
     "da": "dr hr fr frk prof ing mag jf jvf skt kl tlf",
@@ -64,7 +64,7 @@ _LISTED = {
     "vi": "tp tx tt gs pgs ts th ths ks bs ls lm ptts nxb q p h đt",
 }  # fmt: skip
 _ABBREVIATIONS = {language: _words(text) for language, text in _LISTED.items()}
-# what stands before a number, in every language
+# abbreviations before a number, in every language
 _NUMBERED = _words(
     """
     no nr nos nrs n núm num p pp s pag pagg pág págs blz vol vols fig figs abb tab cap chap ch kap rozdz hfst art
@@ -100,7 +100,7 @@ _DAY_AND_MONTH = re.compile(r"\b\d{1,2}\.? [^\W\d_]{3,5}$")
 
 
 def goes_on(text: str, end: int, language: str) -> bool:
-    """Whether the sentence goes on after text[:end], though a mark that can end one stands there.
+    """Whether the sentence continues after text[:end], although this ends with a mark that can end a sentence.
 
     >>> goes_on("Az 1949. évi", 9, "hu"), goes_on("Dr. Ames", 4, "en"), goes_on("It was late. He left.", 13, "en")
     (True, True, False)
@@ -132,24 +132,24 @@ def goes_on(text: str, end: int, language: str) -> bool:
 
 
 def _has_case(letter: str) -> bool:
-    """Whether a letter is of a script with capitals at the beginning of sentences, which Georgian is not."""
+    """Whether a letter's script begins sentences with capitals, which Georgian does not."""
     return letter.lower() != letter.upper() and not "\u10d0" <= letter <= "\u10ff"
 
 
 def _letters(word: str) -> int:
-    """How many letters; 0 for a number; vowel signs and other marks do not count."""
+    """Number of letters in a word, without vowel signs and other marks; 0 for a number."""
     return sum(map(str.isalpha, word))
 
 
 def _joined(last: str, after: str) -> bool:
-    """Whether a full stop without a space after it stands inside an abbreviation or a number: a.C., J.-C., ২.৫."""
+    """Whether a full stop without a space after it is inside an abbreviation or a number: a.C., J.-C., ২.৫."""
     if after[0].isdigit():
         return last[-1].isdigit() or _letters(last) <= LONGEST
     return (after[0] == "-" or after[0].isalpha()) and 0 < _letters(last) <= LONGEST
 
 
 def _is_date(before: str, last: str, after: str) -> bool:
-    """Whether a full stop stands between the parts of a date: 6. 12. 1900, 6 déc. 1900."""
+    """Whether a full stop is between the parts of a date: 6. 12. 1900, 6 déc. 1900."""
     if _YEAR.match(after) and _DAY_AND_MONTH.search(before):
         return True
     followed_by_year = len(last) <= 2 and _YEAR.match(after)

@@ -1,9 +1,9 @@
-"""Texts that stand in other texts, whole or nearly: whether a benchmark's passages are in the documents learnt from.
+"""Find texts that occur in documents, exactly or nearly, such as a benchmark's passages in training documents.
 
-A text is a sequence of words in lower case without punctuation (of single characters where a script has no spaces),
-cut into stretches of STRETCH words that cover it. It stands in a document *exactly* where all its stretches do, in
-place; *nearly* where at least NEAR of them do, anywhere. A text with fewer words than a stretch must be a sentence of
-the document; one with fewer than SHORTEST is not looked for.
+A text is a sequence of words in lower case without punctuation (in scripts without spaces: of single characters), cut
+into stretches of STRETCH words that cover it. A document contains it *exactly* if it contains all stretches in their
+places, *nearly* if it contains at least the share NEAR of them anywhere. A text with fewer words than a stretch must be
+a sentence of the document; a text with fewer than SHORTEST words is not searched for.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Overlap(NamedTuple):
-    """Where a text stands: the document, the share of its stretches there, and whether it is there as it is."""
+    """A text's occurrence: the document, the share of its stretches there, and whether it occurs exactly."""
 
     document: str
     share: float
@@ -34,7 +34,7 @@ class Overlap(NamedTuple):
 
 
 def words_of(text: str) -> list[str]:
-    """The words that are compared.
+    """Splits a text into the words that are compared.
 
     >>> words_of("The Daugava's length:  1,020 km."), words_of("東京は首都")
     (['the', 'daugava', 's', 'length', '1', '020', 'km'], ['東', '京', 'は', '首', '都'])
@@ -45,9 +45,9 @@ def words_of(text: str) -> list[str]:
 def find_overlaps(
     texts: Iterable[str], documents: Iterable[tuple[str, Sequence[str]]]
 ) -> tuple[dict[int, Overlap], int]:
-    """(number of a text -> its best overlap, how many texts are too short to be looked for).
+    """Searches documents for texts. Returns (number of a text -> its best overlap, number of too short texts).
 
-    `documents` are (name, sentences). Both are read once; memory is some 20 bytes for eight words of the texts.
+    `documents` yields (name, sentences). Both inputs are read once; eight words of the texts take some 20 bytes.
     """
     index = _index(texts)
     best: dict[int, Overlap] = {}
@@ -61,12 +61,12 @@ def find_overlaps(
 
 
 class _Index(NamedTuple):
-    """The stretches of all texts, by ascending hash: whose each is, and at which word it begins."""
+    """Index of the stretches of all texts, by ascending hash, with each one's text and first word."""
 
     hashes: np.ndarray  # uint64 [stretches]
-    owners: np.ndarray  # int64 [stretches]
-    starts: np.ndarray  # int64 [stretches]
-    sizes: dict[int, int]  # text -> its stretches
+    owners: np.ndarray  # int64 [stretches], number of the text
+    starts: np.ndarray  # int64 [stretches], first word in the text
+    sizes: dict[int, int]  # text -> number of its stretches
     short: dict[str, list[int]]  # words -> texts of fewer words than a stretch
     too_short: int
 
@@ -94,7 +94,7 @@ def _index(texts: Iterable[str]) -> _Index:
 
 
 def _in_document(index: _Index, sentences: Sequence[Sequence[str]]) -> Iterator[tuple[int, float, bool]]:
-    """(text, share, exact) of the texts of which enough stands in a document."""
+    """Yields (text, share, exact) for the texts that a document contains exactly or nearly."""
     if index.short:
         for words in sentences:
             if SHORTEST <= len(words) < STRETCH:
@@ -104,7 +104,7 @@ def _in_document(index: _Index, sentences: Sequence[Sequence[str]]) -> Iterator[
         return
     hashes = _hashes(words)
     first, end = (np.searchsorted(index.hashes, hashes, side) for side in ("left", "right"))
-    shared: dict[int, list[tuple[int, int]]] = {}  # text -> (start in it, how far it is moved in the document)
+    shared: dict[int, list[tuple[int, int]]] = {}  # text -> (start in the text, offset of the text in the document)
     for place in np.flatnonzero(first < end):
         for stretch in range(first[place], end[place]):
             start = int(index.starts[stretch])
@@ -117,7 +117,7 @@ def _in_document(index: _Index, sentences: Sequence[Sequence[str]]) -> Iterator[
 
 
 def _hashes(words: Sequence[str]) -> np.ndarray:
-    """uint64 [words - STRETCH + 1], a hash of the stretch that begins at each word."""
+    """Hashes the stretch that begins at each word; uint64 [words - STRETCH + 1]."""
     values = np.fromiter(map(_word_hash, words), np.uint64, len(words))
     hashes = np.zeros(len(words) - STRETCH + 1, np.uint64)
     for place in range(STRETCH):

@@ -1,13 +1,13 @@
-"""Brackets and quotation marks of every script: which opens, which closes, and where a sentence goes on behind them.
+"""Parse brackets and quotation marks of every script, and recognise sentences that continue after a closing one.
 
-Brackets open and close by their category in Unicode (Ps, Pe). Quotation marks do not: German closes with the sign that
-English opens with, Danish turns »…«, Finnish has ”…” and keyboards "…". Which a sign does shows in the white space
-around it; where both sides have letters or neither (scripts without spaces, Korean particles) in the sign that is open,
-else by its category (Pi, Pf).
+Brackets open and close by their Unicode category (Ps, Pe). Quotation marks do not: German closes with the sign that
+opens in English, Danish writes »…«, Finnish ”…”, and keyboards have "…". The white space around a sign shows whether it
+opens or closes. If both sides or neither have letters (scripts without spaces, Korean particles), it closes an open
+sign of its kind; otherwise its category decides (Pi, Pf).
 
-Whether a sentence goes on behind a closing sign with a full stop before it: in scripts with case a small letter says so
-(`abbreviations.py`). Elsewhere a particle does, which the word order of the language puts right behind what it marks
-(は, という, 라고, 的, అని), or a verb of saying that ends a clause (他说。).
+A sentence may continue after a closing sign with a full stop before it. In scripts with case a small letter shows this
+(`abbreviations.py`); in others a particle does, which follows the quotation directly (は, という, 라고, 的, అని), or a
+verb of saying that ends a clause (他说。).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-LONGEST, LONGEST_WIDE = 200, 80  # characters (Chinese, Japanese) of a pair that stays whole; a longer one is split
+LONGEST, LONGEST_WIDE = 200, 80  # most characters (Chinese, Japanese) in a pair that is not split
 _FAMILIES = ('"＂“”„‟〝〞〟', "'＇‘’‚‛", "«»", "‹›", "﴾﴿")  # quotation marks that open and close one another
 QUOTES = frozenset("".join(_FAMILIES))
 _LEFT_ONLY = frozenset("“‘«‹")  # when they open, the sign on the right closes
@@ -31,7 +31,7 @@ _GERSHAYIM = '(?<=[\u05d0-\u05ea])"(?=[\u05d0-\u05ea])'  # in a Hebrew abbreviat
 
 
 def _families_and_roles() -> dict[str, tuple[str, str]]:
-    """sign -> (its family, "(" for one that opens, ")" for one that closes, "" for one that can do both)."""
+    """Maps each sign to (its family, its role): "(" if it opens, ")" if it closes, "" if it can do both."""
     signs: dict[str, tuple[str, str]] = {}
     opener = ""
     for code in range(0x10000):
@@ -59,7 +59,7 @@ Pair = tuple[int, int]  # text[start] opens what text[end - 1] closes
 
 
 def split_at_signs(text: str) -> list[str]:
-    """What stands between signs and the signs, in turn; an apostrophe within a word is no sign.
+    """Splits a text into alternating text and signs; an apostrophe within a word is not a sign.
 
     >>> split_at_signs("He's (in)")
     ["He's ", '(', 'in', ')', '']
@@ -68,8 +68,8 @@ def split_at_signs(text: str) -> list[str]:
 
 
 def read_signs(text: str, parts: list[str]) -> tuple[list[Pair], dict[int, int]]:
-    """(the outermost pairs of at most LONGEST characters, place of each sign -> place of the sign that it closes), in
-    order and in linear time. A sign that opens has its own place, one that closes nothing -1.
+    """Matches signs in linear time. Returns (the outermost pairs of at most LONGEST characters, in order; a map from
+    each sign's position to that of the sign that it closes, to its own if it opens, to -1 if it closes nothing).
 
     >>> read_signs("He's (in)]", split_at_signs("He's (in)]"))
     ([(5, 9)], {5: 5, 8: 5, 9: -1})
@@ -77,7 +77,7 @@ def read_signs(text: str, parts: list[str]) -> tuple[list[Pair], dict[int, int]]
     places: dict[int, int] = {}
     pairs: list[Pair] = []
     opened: list[Pair] = []  # (family, place) of signs that wait for their partner
-    waiting = [0] * len(_NUMBERS)  # how many of each family
+    waiting = [0] * len(_NUMBERS)  # number of open signs in each family
     last = [0] * len(_NUMBERS)  # where the last sign of each family opened
     place = -1
     for number in range(1, len(parts), 2):
@@ -86,7 +86,7 @@ def read_signs(text: str, parts: list[str]) -> tuple[list[Pair], dict[int, int]]
         if is_quote:
             closes = waiting[family] and text[last[family]] not in _LEFT_ONLY
             role = _role_of_quote(parts, number) or (")" if closes else role or "(")
-            if role == "(" and waiting[family]:  # none stands within another of its family: that one was never closed
+            if role == "(" and waiting[family]:  # signs of a family do not nest: the open one was never closed
                 _close(opened, waiting, family)
         if role == "(":
             places[place] = last[family] = place
@@ -104,7 +104,7 @@ def read_signs(text: str, parts: list[str]) -> tuple[list[Pair], dict[int, int]]
 
 
 def _close(opened: list[Pair], waiting: list[int], family: int) -> int:
-    """Where the last open sign of a family stands; it and those opened since are open no more."""
+    """Closes the last open sign of a family and all signs opened since. Returns the position of that sign."""
     while True:
         last, start = opened.pop()
         waiting[last] -= 1
@@ -113,7 +113,7 @@ def _close(opened: list[Pair], waiting: list[int], family: int) -> int:
 
 
 def _role_of_quote(parts: list[str], number: int) -> str:
-    """What the white space around a quotation mark, and a few others beside it, says of it: "(", ")" or nothing."""
+    """Role of a quotation mark by the white space around it and adjacent marks: "(", ")", or "" if undecided."""
     before, after = parts[number - 1][-1:], parts[number + 1][:1]
     near = number - 2
     while not before and near > 0:
@@ -131,7 +131,7 @@ def _role_of_quote(parts: list[str], number: int) -> str:
 
 
 # --- what follows a closing sign ---
-LABELS = "》〉】〗〕〙〛］｝}⟧⟩⟫⦆｠❳❩❫❭❯❱❵﹀︾︼︘︺﹞﹜"  # titles, headings and notes: they end no sentence
+LABELS = "》〉】〗〕〙〛］｝}⟧⟩⟫⦆｠❳❩❫❭❯❱❵﹀︾︼︘︺﹞﹜"  # after titles, headings and notes: the sentence continues
 _TITLES = "』"  # ends none in the middle of a sentence: 映画『谷の風!』主題歌
 _STOPS = ".。．｡!！?？।॥۔؟።။…"
 _MARKS = '"“”„«»‘「」『』｢｣'
@@ -232,8 +232,8 @@ _AFTERWARDS = {"zh": "|然后|然後|接着|接著|转身|轉身", "ja": "|(?<=[
 
 
 def _clause(words: str, afterwards: str) -> re.Pattern[str]:
-    """Matches a clause without further signs that ends with one of the words, or that `afterwards` or another quotation
-    follows.
+    """Compiles a pattern for a clause without further signs, with one of the words at its end or before a comma that
+    is followed by `afterwards` or another quotation.
     """
     ends = f"\\s*(?:[{_STOPS}]|$)|[,，、]\\s*(?:[{_MARKS}]{afterwards})"
     verbs = "|".join(f"{word[:-1]}[ぁ-ん가-힣]{{0,6}}" if word[-1] == "*" else word for word in words.split())
@@ -249,9 +249,9 @@ _CASELESS = re.compile(
 
 
 def goes_on_behind(text: str, opener: int, closer: int, after_letters: bool, end: int, language: str) -> bool:
-    """Whether the sentence goes on at `end`, behind text[opener : closer + 1] with a full stop before its last sign.
+    """Whether the sentence continues at `end`, after text[opener : closer + 1] with a full stop before its last sign.
 
-    `after_letters`: what the sentence has before that is more than signs.
+    `after_letters` says whether the sentence has letters or digits before this pair.
 
     >>> [goes_on_behind(text, 0, 5, False, 6, "ja") for text in ("「行こう。」と言った", "「行こう。」次")]
     [True, False]
@@ -285,7 +285,7 @@ def _list_of(language: str, after: str) -> str:
 
 
 def is_particle(after: str, language: str) -> bool:
-    """Whether a text begins with what goes on behind a quotation or a title."""
+    """Whether a text begins with a particle that continues the sentence after a quotation or a title."""
     if _HANGUL.match(after):
         return _KOREAN.match(after) is not None
     if language == "ja":

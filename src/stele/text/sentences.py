@@ -1,27 +1,27 @@
-"""Sentence splitting for every script: `sentencex` (Wikimedia) plus five rules for what it gets wrong or leaves out.
+"""Split texts of every script into sentences: `sentencex` (Wikimedia) plus five rules for its errors and gaps.
 
-sentencex is the kept library that does this best for our languages: rules for some 300 languages, character offsets
-kept, about 100 MB/s; pysbd and blingfire are no longer kept, splitters with a model are a thousand times slower.
-On top of it:
+sentencex is the best maintained library for our languages: it has rules for some 300 languages, preserves character
+offsets, and splits about 100 MB/s. pysbd and blingfire are not maintained; splitters with a model are a thousand times
+slower. The additional rules are:
 
-1. It reads the text without brackets and quotation marks. A closing one belongs to what it closes, with the notes
-   behind it ([3], [2004]); a pair of at most LONGEST characters stays whole; where a quotation ends, a particle or a
-   verb of saying shows that the sentence goes on (`quotations.py`).
-2. Full stops that it does not know: the Khmer and Tibetan ones, and a CJK one before a Latin letter or digit.
-3. Thai and Lao have neither full stops nor spaces between words. A space there ends a phrase, not always a sentence: we
-   split at a space before a connective, and at any space between letters once the piece has PHRASE characters.
-4. No boundary after an abbreviation, an initial, an ordinal or a part of a date (`abbreviations.py`), and
-   none before a small letter after a number, after at most four letters, or after a mark other than a full stop.
+1. sentencex gets the text without brackets and quotation marks. A closing sign stays with its opening sign, as do notes
+   after it ([3], [2004]); a pair of at most LONGEST characters is not split; at the end of a quotation, a particle or a
+   verb of saying shows that the sentence continues (`quotations.py`).
+2. It lacks some full stops: those of Khmer and Tibetan, and a CJK full stop before a Latin letter or digit.
+3. Thai and Lao have neither full stops nor spaces between words. A space ends a phrase, not always a sentence: we split
+   at a space before a connective, and at any space between letters once the piece has PHRASE characters.
+4. No boundary follows an abbreviation, an initial, an ordinal or a part of a date (`abbreviations.py`), and none
+   precedes a small letter after a number, after at most four letters, or after a mark other than a full stop.
 5. No boundary falls inside a protected span (the text of a link: "St. John").
 
 Quality, boundaries against XQuAD-R's sentence breaks (translated encyclopaedia prose), precision / recall:
 ar 1.0/.97, de .99/.97, el .99/.97, en 1.0/.99, es .99/.95, hi 1.0/.97, ru .99/.98, tr .92/.94, vi 1.0/.95,
-th .17/.82. Theirs are one program's work too: zh has .94/.94 since theirs leave out what stands before a digit; those
-that ours lacks in ar, es and tr are nearly all theirs after initials and numerals ("II. | Elizabeth"); in th they
+th .17/.82. XQuAD-R's breaks come from a program, too: zh has .94/.94 because they lack breaks before a digit; nearly
+all breaks that ours lack in ar, es and tr follow initials and numerals ("II. | Elizabeth"); in th XQuAD-R's breaks
 follow connectives (PyThaiNLP's crfcut has .21/.52 at a thousandth of the speed).
-News in 33 languages, and running text with dates and abbreviations in 28: docs/kept.md.
-What is missed: short quotations of several sentences, which stay whole, and a sentence that ends with an initial or, in
-German, with a day.
+For news in 33 languages, and running text with dates and abbreviations in 28, see docs/kept.md.
+The rules do not split short quotations of several sentences, and miss the end of a sentence after an initial or, in
+German, after a day.
 """
 
 from __future__ import annotations
@@ -34,36 +34,36 @@ from stele.text.abbreviations import goes_on
 from stele.text.quotations import Pair, goes_on_behind, is_particle, read_signs, split_at_signs
 
 PHRASE = 20  # characters after which any space between Thai or Lao letters ends a piece
-PIECE = 10_000  # characters given to the library at once
+PIECE = 10_000  # most characters given to sentencex at once
 
-# full stops that the library does not know: Khmer khan and bariyoosan, Tibetan shad; ideographic ones before Latin text
+# full stops that sentencex does not know: Khmer khan and bariyoosan, Tibetan shad; ideographic ones before Latin text
 _OWN_STOP = re.compile(
     "(?<![\u17d4\u17d5\u0f0d\u0f0e])[\u17d4\u17d5\u0f0d\u0f0e]++(?= *+[^ ])"
     "|(?<![\u3002\uff61\uff01\uff1f])[\u3002\uff61\uff01\uff1f]++(?= *+[A-Za-z0-9])"
 )
-# a note stands behind the sentence that it belongs to: [3], [2004], [note 1]
+# a note follows the sentence that it belongs to: [3], [2004], [note 1]
 _NOTES = re.compile(r"(?: ?\[(?:\d[\d,;–—-]{0,30}|[a-z]|(?:note|nb|n) ?\d+|citation needed)\])+", re.I)
-_NO_BEGINNING = frozenset(("", *",;:、，；：·・.!?。．！？｡،؛।॥۔؟።။"))  # what no sentence begins with
+_NO_BEGINNING = frozenset(("", *",;:、，；：·・.!?。．！？｡،؛।॥۔؟።။"))  # no sentence begins with these
 _UNSPACED_GAP = re.compile('(?<=[\u0e01-\u0e4e\u0e81-\u0ecd"”’)%0-9]) +(?=[\u0e01-\u0e4e\u0e81-\u0ecd"“‘(])')
 _ODD = re.compile(
     "[\u0e01-\u0eb0\u0f0d\u0f0e\u17d4\u17d5\u3002\uff01\uff1f\uff61]"
 )  # a sign or letter of the two above
 _LETTER_GAP = re.compile("[\u0e01-\u0e4e\u0e81-\u0ecd] +[\u0e01-\u0e4e\u0e81-\u0ecd]")
-# Thai connectives that open a clause: which, in order to, however, because, by, while, when, besides, therefore,
+# Thai connectives that begin a clause: which, in order to, however, because, by, while, when, besides, therefore,
 # after ...
 _CONNECTIVE = re.compile(
     "ซึ่ง|เพื่อ|อย่างไรก็|เนื่องจาก|โดย|ในขณะ|ขณะ|เมื่อ|นอกจาก|เพราะ|ดังนั้น|หลังจาก|ตัวอย่าง|แม้|ถึงแม้|ทำให้|ด้วยเหตุ|เช่น"
     "|ส่วน|ต่อมา|ก่อน|ตั้งแต่|จากนั้น|แล้ว|แต่|ได้แก่|ส่งผล"
 )
-_SHORTEST = 10  # characters a piece has at least before a connective splits it
+_SHORTEST = 10  # least characters of a piece before a connective splits it
 
 
 def split_sentences(text: str, language: str, protected: Iterable[tuple[int, int]] = ()) -> list[tuple[int, int]]:
-    """Spans [start, end) of the sentences of a paragraph, in order, without the white space around them.
+    """Spans [start, end) of the sentences of a paragraph, in order, without surrounding white space.
 
-    `text` has no white space but single spaces (`tidy`); `language` is a code, an unknown one gets general rules;
-    `protected` are spans that no boundary may cut. Signs without a letter or digit stay with the sentence before them
-    (at the start: after them); a text of such signs only has no sentence.
+    The only white space in `text` must be single spaces (`tidy`). `language` is a code; an unknown one gets general
+    rules. No boundary cuts a span in `protected`. A piece without letters or digits joins the sentence before it (at
+    the start: the one after it); a text without any has no sentence.
 
     >>> split_sentences("Dr. Ames left. He came back.", "en")
     [(0, 14), (15, 28)]
@@ -91,12 +91,12 @@ def split_sentences(text: str, language: str, protected: Iterable[tuple[int, int
 
 
 def tidy(text: str) -> str:
-    """One space for every run of white space of any kind, none at the ends."""
+    """Replaces each run of white space by one space, and removes it at the ends."""
     return " ".join(text.split())
 
 
 def _ends(text: str, language: str) -> list[int]:
-    """Where a sentence ends inside the text, with the white space behind it; in order."""
+    """Positions inside the text where a sentence ends, after its following white space; ascending."""
     odd = not text.isascii() and _ODD.search(text) is not None
     parts = split_at_signs(text)
     if len(parts) == 1:
@@ -105,7 +105,7 @@ def _ends(text: str, language: str) -> list[int]:
             ends = sorted({*ends, *(stop + (text[stop] == " ") for stop in _own_stops(text))})
             ends = sorted({*ends, *_unspaced_ends(text, ends)})
         return ends
-    plain = " ".join(parts[::2])  # the library reads no signs: which full stop they move, or make none, is decided here
+    plain = " ".join(parts[::2])  # sentencex gets no signs; here they shift or cancel its boundaries
     if "[" in text:
         plain = _blanked(plain, [note.span() for note in _NOTES.finditer(text)])
     stops = [
@@ -124,9 +124,9 @@ def _ends(text: str, language: str) -> list[int]:
 def _ends_with_signs(
     text: str, stops: Sequence[int], language: str, pairs: Sequence[Pair], signs: dict[int, int]
 ) -> list[int]:
-    """Where sentences end, given where full stops stand, in order."""
+    """Positions where sentences end, ascending, given the positions of full stops and the signs of the text."""
     ends: list[int] = []
-    following = seen = 0  # number of the pair that ends next; how far letters of the sentence were looked for
+    following = seen = 0  # index of the pair that ends next; position up to which letters were searched
     has_letters = False
     next_end = pairs[0][1] if pairs else len(text) + 1
     for stop in stops:
@@ -159,7 +159,7 @@ def _ends_with_signs(
 
 
 def _blanked(plain: str, regions: Sequence[tuple[int, int]]) -> str:
-    """The text with spaces in the regions, in order."""
+    """Replaces all characters in the regions, which ascend, by spaces."""
     pieces, position = [], 0
     for start, end in regions:
         pieces += (plain[position:start], " " * (end - start))
@@ -172,14 +172,14 @@ def _own_stops(plain: str) -> list[int]:
 
 
 def _behind_text(plain: str, end: int) -> int:
-    """Where the white space before `end` begins."""
+    """Position where the white space before `end` begins."""
     while end and plain[end - 1] == " ":
         end -= 1
     return end
 
 
 def _behind_closers(text: str, end: int, signs: dict[int, int]) -> tuple[int, int]:
-    """(where the signs that close at `end` end, with notes behind them; place of the last such sign, -1 for none)."""
+    """Skips closing signs at `end` and notes after them. Returns (the new end, position of the last sign or -1)."""
     closer = -1
     while end < len(text):
         place = end + (text[end] == " ")
@@ -193,7 +193,7 @@ def _behind_closers(text: str, end: int, signs: dict[int, int]) -> tuple[int, in
 
 
 def _goes_on_around(text: str, place: int, pairs: Sequence[Pair], following: int, language: str) -> bool:
-    """Whether what opens at `place` is an insertion, which the sentence goes on behind: Acme Inc. (Ohio) makes."""
+    """Whether a bracket at `place` opens an insertion after which the sentence continues: Acme Inc. (Ohio) makes."""
     for start, end in pairs[following : following + 2]:
         if start == place and text[place] in "([（［【〔" and text[end - 2] not in ".。!！?？":
             behind = text[end : end + 16]
@@ -206,7 +206,7 @@ def _goes_on_around(text: str, place: int, pairs: Sequence[Pair], following: int
 
 
 def _outside(pairs: Sequence[Pair], ends: Iterable[int]) -> Iterator[int]:
-    """The ends, in order, that stand inside no pair."""
+    """Yields the ends, which ascend, that are not inside a pair."""
     number = 0
     for end in ends:
         while number < len(pairs) and pairs[number][1] <= end:
@@ -216,8 +216,8 @@ def _outside(pairs: Sequence[Pair], ends: Iterable[int]) -> Iterator[int]:
 
 
 def _library_ends(text: str, language: str) -> list[int]:
-    """The library's boundaries inside a text of any length: what follows the last whole sentence of a piece is read
-    again.
+    """Boundaries of sentencex inside a text of any length, read in pieces: the next piece begins after the last
+    complete sentence of the piece before it.
     """
     if len(text) <= PIECE:
         return _ends_in_piece(text, language)[:-1]
@@ -236,7 +236,7 @@ def _ends_in_piece(text: str, language: str) -> list[int]:
 
     try:
         parts = sentencex.segment(language, text)
-    except BaseException as error:  # a panic of the library is no Exception; the piece then stays one sentence
+    except BaseException as error:  # a panic of sentencex is no Exception; the piece then stays whole
         if type(error).__name__ != "PanicException":
             raise
         return [len(text)]
@@ -245,7 +245,7 @@ def _ends_in_piece(text: str, language: str) -> list[int]:
 
 
 def _unspaced_ends(text: str, marks: Sequence[int]) -> Iterable[int]:
-    """Where Thai and Lao phrases end, given the ends known already, in order."""
+    """Yields the positions where Thai and Lao phrases end, ascending; `marks` are the boundaries found before."""
     start = index = 0
     for gap in _UNSPACED_GAP.finditer(text):
         while index < len(marks) and marks[index] <= gap.start():

@@ -1,4 +1,4 @@
-"""Texts -> terms, by the language's entry in catalogue/analyzers.yaml.
+"""Split texts into terms, by the language's entry in catalogue/analyzers.yaml.
 
 >>> analyzer("en")("The cities' rivers, U.S. 1,000 km")
 ['citi', 'river', 'u.', '1,000', 'km']
@@ -16,22 +16,22 @@ from functools import cache
 from stele import catalogue
 from stele.catalogue.schema import benchmarks as analyzers
 
-# Unicode's word boundaries (UAX 29, rules WB6, WB7, WB11, WB12): letters go on over . : · and the apostrophe, digits
-# over . , ; and the apostrophe, when the same follows
+# Unicode's word boundaries (UAX 29, rules WB6, WB7, WB11, WB12): a word continues after . : · and the apostrophe
+# between letters, and after . , ; and the apostrophe between digits
 _INSIDE = r"(?:(?<=[\p{L}\p{M}])['.:·](?=\p{L})WORD+|(?<=\p{N})['.,;](?=\p{N})WORD+)*"
-# soft hyphens, marks of direction, variation selectors: they change how a word looks, not which word it is
+# soft hyphens, marks of direction, variation selectors: they change only the look of a word
 _UNSEEN = re.compile("[\u00ad\u200e\u200f\u202a-\u202e\u2060\ufe00-\ufe0f\ufeff\U000e0100-\U000e01ef]")
 _LONG_SOUND = "ー"  # U+30FC belongs to no script, and to Japanese words only
-MOST_WORDS = 1 << 20  # kept with their terms; when there are more, all are forgotten
+MOST_WORDS = 1 << 20  # words that are cached with their terms; a full cache is emptied
 
 Analyzer = Callable[[str], list[str]]
 
 
 @cache
 def analyzer(language: str, stemmed: bool = True) -> Analyzer:
-    """The function that gives the terms of a text, in order, with repetitions.
+    """Makes the function that splits a text into its terms, in order, with repetitions.
 
-    Without stemming they are words, as vectors of words are named.
+    Without stemming, terms are full words, as in the vocabularies of word vectors.
 
     >>> analyzer("en", stemmed=False)("The cities' rivers")
     ['cities', 'rivers']
@@ -41,12 +41,12 @@ def analyzer(language: str, stemmed: bool = True) -> Analyzer:
 
 
 def described(language: str) -> dict:
-    """What a record says of a language's analyzer."""
+    """Description of a language's analyzer, for records."""
     return catalogue.entry(analyzers.Analyzer, language).given()
 
 
 class TermNumbers:
-    """The terms of texts as numbers: those of `vocabulary` from 0, all others -1.
+    """Splits texts into numbers of terms: an index into `vocabulary`, or -1 for a term that is not in it.
 
     >>> TermNumbers("en", ["river"])("The river Nile")
     [0, -1]
@@ -62,7 +62,7 @@ class TermNumbers:
 
 
 class _Terms(dict):
-    """word -> its term, None for a stop word; words are looked up once."""
+    """Cache of word -> its term, None for a stop word."""
 
     def __init__(self, language: str, stemmed: bool = True) -> None:
         entry = catalogue.entry(analyzers.Analyzer, language)
@@ -79,7 +79,7 @@ class _Terms(dict):
 
 
 class _Numbers(dict):
-    """word -> the number of its term, -1 for one that no query has, None for a stop word."""
+    """Cache of word -> number of its term, -1 for a term outside the vocabulary, None for a stop word."""
 
     def __init__(self, terms: _Terms, numbers: Mapping[str, int]) -> None:
         self._terms, self._numbers = terms, numbers
@@ -94,7 +94,7 @@ class _Numbers(dict):
 
 
 def _cut(language: str) -> Analyzer:
-    """The function that cuts a text into words, and where words are not parted, into pieces."""
+    """Makes the function that splits a text into words or, in scripts without spaces, into overlapping n-grams."""
     import regex
 
     entry = catalogue.entry(analyzers.Analyzer, language)
@@ -123,7 +123,7 @@ def _cut(language: str) -> Analyzer:
 
 
 def _normal(text: str) -> str:
-    """A text in NFKC and lower case, with one kind of apostrophe, without hyphens and marks that nobody sees.
+    """Normalises a text: NFKC, lower case, one kind of apostrophe, no soft hyphens or invisible marks.
 
     >>> _normal("London’s Donau\\u00addampfer")
     "london's donaudampfer"
@@ -134,7 +134,7 @@ def _normal(text: str) -> str:
 
 
 def _without_article(word: str, articles: frozenset[str]) -> str:
-    """A word without the article that has lost its vowel before it.
+    """Removes an elided article from the beginning of a word.
 
     >>> _without_article("l'état", frozenset({"l"})), _without_article("aujourd'hui", frozenset({"l"}))
     ('état', "aujourd'hui")
