@@ -112,9 +112,12 @@ def test_answers_off_their_span_are_left_out_of_training_and_counted(answer, tmp
         (lambda items: items[1].update(context=" \n"), "paragraph 2: its context is empty"),
         (
             lambda items: items[1].update(answers=[]),
-            "question train1: has no answer, and is_impossible does not say so",
+            "question train1: has no answer, but is not marked `is_impossible`",
         ),
-        (lambda items: items[1].update(is_impossible=True), "question train1: has answers, and is_impossible"),
+        (
+            lambda items: items[1].update(is_impossible=True),
+            "question train1: has answers, but is marked `is_impossible`",
+        ),
         (lambda items: items[1].update(is_impossible="no"), "'is_impossible' must be"),
         (lambda items: items[1]["answers"][0].pop("text"), "no field 'text'"),
         (lambda items: items.clear(), "no question to train on"),

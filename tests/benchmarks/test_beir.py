@@ -178,7 +178,7 @@ def test_a_conversation_is_joined_as_in_mteb(tmp_path):
     path.write_text(rows(one, {**two, "instruction": "answer"}, three))
     assert texts_of(data) == {"q1": "a; b", "q2": "answer user: hi; assistant: yes?", "q3": "c"}
     for text, message in (
-        ([], "without a turn"),
+        ([], "without turns"),
         ([{"role": "user"}], "no field 'content'"),
         ([3], "must be a string"),
     ):

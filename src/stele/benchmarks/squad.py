@@ -53,7 +53,7 @@ class Squad(TrainingReader):
             logger.info("%s: %d questions whose answer starts in no sentence were left out", path, without)
 
 
-UNANSWERED = "has no answer, and is_impossible does not say so"
+UNANSWERED = "has no answer, but is not marked `is_impossible`"
 
 
 def gold_answers(path: Path) -> dict[str, list[str]]:
@@ -107,7 +107,7 @@ def _question(item: JsonObject, name: str, context: str, where: str) -> SpanQues
     impossible = "is_impossible" in item and field(item, "is_impossible", bool, where)
     gold = field(item, "answers", list, where)
     if impossible == bool(gold):
-        wrong = "has answers, and is_impossible" if impossible else UNANSWERED
+        wrong = "has answers, but is marked `is_impossible`" if impossible else UNANSWERED
         raise SteleError(f"{where}: {wrong}")
     answers = [Span(field(answer, "answer_start", int, where), field(answer, "text", str, where)) for answer in gold]
     return SpanQuestion(name, field(item, "question", str, where), context, answers)
