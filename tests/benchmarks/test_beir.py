@@ -102,7 +102,7 @@ def test_judged_documents_that_the_corpus_lacks_are_counted_and_stay(tmp_path, c
         ("qrels/test.tsv", HEAD, r"test.tsv: no judgments"),
         ("qrels/test.tsv", HEAD + "q1 d1 1\n", r"line 2: want 3 tab-separated columns, found 1"),
         ("qrels/test.tsv", HEAD + "q7\td1\t1\n", r"queries.jsonl: 1 judged queries are not in it \(q7\)"),
-        ("qrels/dev.tsv", HEAD + "q1\td1\t1\n", r"dev.tsv, .*test.tsv: judgments of several splits; name one"),
+        ("qrels/dev.tsv", HEAD + "q1\td1\t1\n", r"dev.tsv, .*test.tsv: found judgments of several splits; name one"),
         ("queries.jsonl", '{"_id": "q1", "text": "a"}\n' * 2, r"queries.jsonl, line 2: _id 'q1' appears twice"),
         ("queries.jsonl", '{"name": "q1", "text": "a"}\n', r"line 1: no field '_id'; found name, text"),
         ("corpus.jsonl", '{"_id": "d1", "title": "a"}\n', r"corpus.jsonl, line 1: no field 'text'"),

@@ -37,7 +37,7 @@ def test_damage_is_an_error_that_names_the_file(tmp_path, compress):
 
 
 @pytest.mark.parametrize(
-    ("data", "message"), [(b"", "empty file"), (gzip.compress(b"x", mtime=0), "gzip"), (b"PK\x03\x04abc", "zip")]
+    ("data", "message"), [(b"", "file is empty"), (gzip.compress(b"x", mtime=0), "gzip"), (b"PK\x03\x04abc", "zip")]
 )
 def test_files_that_are_not_compressed_are_refused(tmp_path, data, message):
     with pytest.raises(SteleError, match=message):

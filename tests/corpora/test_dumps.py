@@ -194,7 +194,7 @@ def test_a_page_without_end_is_not_waited_for(filled, monkeypatch):
     assert len(items(filled.folder)[1]) == 27
     filled.add("Bomb", "word " * 1_000_000)
     filled.write()
-    with pytest.raises(SteleError, match="no end of a page within 3 MB"):
+    with pytest.raises(SteleError, match="no page ends within 3 MB"):
         items(filled.folder)
 
 

@@ -298,7 +298,7 @@ def _files(data: Data, language: str, role: str) -> Sequence[Path]:
             f"folder {role}); found {', '.join(held[:12]) or 'nothing'}"
         )
     if role == "qrels" and len(files) > 1:
-        raise SteleError(f"{_shown(files)}: judgments of several splits; name one in `files` of the dataset")
+        raise SteleError(f"{_shown(files)}: found judgments of several splits; name one in `files` of the dataset")
     return files
 
 

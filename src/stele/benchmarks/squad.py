@@ -80,7 +80,7 @@ def span_questions(path: Path, version: str | None = None) -> Iterator[SpanQuest
     for paragraph, item, name, where in _items(whole, path):
         context = field(paragraph, "context", str, where)
         if not context.strip():
-            raise SteleError(f"{where}: its context is empty")
+            raise SteleError(f"{where}: its context is empty; want a text")
         yield _question(item, name, context, f"{where}, question {name}")
 
 

@@ -49,7 +49,7 @@ class Xsa(ParallelTextsReader):
             for language, place in places.items():
                 texts[language].append(cells[place])
         if not ids:
-            raise SteleError(f"{path}: no sentence in it that all languages of its header have")
+            raise SteleError(f"{path}: no sentence in it that all languages of its header have; want full lines")
         return ParallelTexts(ids, texts, {"empty": empty})
 
 

@@ -49,7 +49,7 @@ def run(args: PageEntities) -> None:
     wikis = list(dict.fromkeys(args.wikis))
     for wiki in wikis:
         if not re.fullmatch(r"\w+", wiki, re.ASCII):
-            raise SteleError(f"--wikis {wiki}: not the name of a wiki's database, such as enwiki or be_x_oldwiki")
+            raise SteleError(f"--wikis {wiki}: not the name of a wiki's database; want e.g. enwiki or be_x_oldwiki")
     records.read_record(args.dataset)  # before the work, not after it
     path = find_table(args.dataset.parent)
     with atomic_directory(args.output.parent, JOB) as folder:

@@ -115,7 +115,7 @@ def compression_of(path: Path) -> str:
     with reading(path, advice="fetch the dataset first"), open(path, "rb") as handle:
         start = handle.read(8)
     if not start:
-        raise SteleError(f"{path}: empty file; delete it and fetch it again")
+        raise SteleError(f"{path}: the file is empty; delete it and fetch it again")
     compression = next((kind for magic, kind in _MAGIC.items() if start.startswith(magic)), "plain")
     if compression not in (*_OPEN, "plain"):
         raise SteleError(f"{path}: compressed with {compression}, want bzip2, xz or plain text")

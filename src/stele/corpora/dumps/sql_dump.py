@@ -119,7 +119,7 @@ def read_rows(path: Path, sites: Sequence[str], progress: Callable[[int], None])
     if not inserts:
         raise SteleError(f"{path}: the table has no rows; delete the file and fetch it again")
     if locked:
-        raise SteleError(f"{path}: ends before its UNLOCK TABLES: a dump that was cut short; fetch it again")
+        raise SteleError(f"{path}: ends before its UNLOCK TABLES, so the dump was cut short; fetch it again")
 
 
 def _begin_statement(source: _Input) -> bool:
@@ -136,10 +136,10 @@ def _begin_statement(source: _Input) -> bool:
 def _whole_statement(source: _Input, path: Path, created: bool) -> bytes:
     while not (whole := _STATEMENT.match(source.text, source.at)):
         if len(source.text) - source.at > LONGEST:
-            raise SteleError(f"{path}: a statement of more than {LONGEST >> 20} MB: not a mysqldump")
+            raise SteleError(f"{path}: found a statement of more than {LONGEST >> 20} MB: not a mysqldump of {TABLE}")
         if not source.fill():
             if created:
-                raise SteleError(f"{path}: ends within a statement: a dump that was cut short; fetch it again")
+                raise SteleError(f"{path}: ends within a statement, so the dump was cut short; fetch it again")
             raise SteleError(f"{path}: no CREATE TABLE in it: not a mysqldump of {TABLE}")
     source.at = whole.end()
     return whole.group()
@@ -193,9 +193,9 @@ def _rows_of_statement(
         if len(block) == window:
             window = window if used else 4 * window
         elif not source.fill():
-            raise SteleError(f"{where}: does not end with a whole row: a damaged dump; fetch it again")
+            raise SteleError(f"{where}: does not end with a whole row, so the dump is damaged; fetch it again")
         if max(window, len(source.text) - source.at - CHUNK) > LONGEST:
-            raise SteleError(f"{where}: a row of more than {LONGEST >> 20} MB: not a mysqldump")
+            raise SteleError(f"{where}: found a row of more than {LONGEST >> 20} MB: not a mysqldump of {TABLE}")
 
 
 def _apparent_end(text: bytes, begin: int, stop: int) -> int:

@@ -163,7 +163,7 @@ class _Stream:
         self.position += size
         self.unread += len(taken)
         if self.unread > LARGEST_PAGE:
-            raise SteleError(f"{self.path}: no end of a page within {LARGEST_PAGE >> 20} MB: not a MediaWiki export")
+            raise SteleError(f"{self.path}: no page ends within {LARGEST_PAGE >> 20} MB; it is not a MediaWiki export")
         return taken
 
 
@@ -210,7 +210,7 @@ def _refuse_doctype(head: bytes, path: Path) -> None:
     if root.startswith("<!DOCTYPE"):
         raise _doctype(path)
     if not root.startswith("<mediawiki"):
-        raise SteleError(f"{path}: does not begin with <mediawiki ...>: not a MediaWiki export")
+        raise SteleError(f"{path}: does not begin with <mediawiki ...>, so it is not a MediaWiki export")
 
 
 def _doctype(path: Path) -> SteleError:
