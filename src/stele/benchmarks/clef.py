@@ -32,14 +32,14 @@ class Clef(RetrievalReader):
     AVERAGE = "macro"  # mean over pairs; of a pair, over queries, so that folds weigh by their queries
 
     def query_sets(self, languages: Sequence[str]) -> list[QuerySet]:
-        """Makes one query set for each pair; its collection is the documents' language. Raises SteleError otherwise."""
+        """Makes a query set for each pair; the collection is the documents' language. Raises SteleError for others."""
         for pair in languages:
             if len([code for code in pair.split("-") if code]) != 2:
                 raise SteleError(f"{pair!r}: want query and document language, e.g. en-de")
         return [QuerySet(pair, pair, pair.partition("-")[2]) for pair in languages]
 
     def queries(self, data: Data, query_set: QuerySet) -> Iterator[Query]:
-        """Yields the judged topics in the queries' language, as title and description. Raises SteleError without."""
+        """Yields judged topics (title, description) in the queries' language. Raises SteleError if one lacks them."""
         language = _query_language(query_set)
         for number, fields in _topics(data, query_set).items():
             if missing := next((name for name in FIELDS if not fields.get(name)), None):

@@ -71,7 +71,7 @@ class Xda(ParallelTextsReader):
 
 
 def _texts(documents: Iterable[tuple[str, bytes]], where: str, counts: Counter[str], keep: bool) -> dict[str, str]:
-    """Maps id -> text of a language's documents ("" unless `keep`); counts left out ones, SteleError if too many."""
+    """Maps id -> text of a language's documents ("" unless `keep`). Raises SteleError if too many are damaged."""
     texts: dict[str, str] = {}
     damaged: list[str] = []
     empty = 0

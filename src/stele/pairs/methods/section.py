@@ -20,7 +20,7 @@ Training reads a part ("de-en") through the class `SectionStore` of `training/se
     store.sentences(numbers, places)   Flat: one sentence of each section (a query)
     store.documents(numbers, most)     Flat: the first `most` tokens of each section (a document or a negative)
 
-Mining draws nothing: training draws the query's side, its sentence and the negatives anew in each pass.
+This method draws nothing: training draws the query's side, its sentence and the negatives anew in each pass.
 """
 
 from __future__ import annotations
