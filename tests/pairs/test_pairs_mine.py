@@ -111,7 +111,7 @@ def test_a_language_without_examples_has_an_empty_store(mined, caplog):
         ('{"method": "tokenise"}', ["unknown mining method 'tokenise'"]),
         ('{"method": "ict", "removal": 1.5}', ["removal", "found 1.5"]),
         ('{"method": "crop", "window": "far"}', ["window", "found 'far'"]),
-        ('{"method": "msm", "sentences": 4, "sentences_min": 5}', ["sentences_min 5", "4 sentences"]),
+        ('{"method": "msm", "sentences": 4, "sentences_min": 5}', ["sentences_min: 5", "4 `sentences`"]),
         ('{"unit": "blocks"}', ["`method`", "ict, ilk, mlm, msm, section, uhs_ilk"]),
         ("[1]", ["want an object"]),
         ('{"method": ', ["not JSON"]),

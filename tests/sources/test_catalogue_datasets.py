@@ -127,7 +127,7 @@ def test_unknown_names_parts_and_fields_are_errors_that_help():
         datasets.resolve("tateoba", "all")
     with pytest.raises(SteleError, match="unknown part of dataset 'mrtydi' 'xx'"):
         datasets.resolve("mrtydi", "xx")
-    with pytest.raises(SteleError, match="one part"):
+    with pytest.raises(SteleError, match="only the part 'all'"):
         datasets.resolve("squad", "en")
     entry = datasets.dataset("cc100")
     with pytest.raises(SteleError, match="needs the field 'cc100' of language 'zz'"):

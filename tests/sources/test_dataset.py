@@ -140,7 +140,7 @@ def test_a_file_without_a_checksum_is_pinned_on_its_first_download(run, site, ca
 def test_a_cut_file_that_nobody_vouches_for_is_fetched_again_and_not_pinned(run, site, capsys):
     entry = source(file={"url": f"{site.address}/corpus.txt"})
     site.files["/corpus.txt"] = TEXT[:100]
-    assert run(entry) == 1 and "holds 14 lines, the catalogue says 1,000" in capsys.readouterr().err
+    assert run(entry) == 1 and "holds 14 lines, but the catalogue says 1,000" in capsys.readouterr().err
     site.files["/corpus.txt"] = TEXT
     assert run(entry) == 0 and (run.output.parent / "corpus.txt").read_bytes() == TEXT
 

@@ -154,7 +154,7 @@ def test_more_members_than_allowed_are_refused_before_all_are_read(tmp_path, mak
         archive = make(tmp_path / "a", {f"{n}": b"" for n in range(number)})
         if number == 5:
             assert len(unpack(archive, tmp_path / "out")) == 5
-    with pytest.raises(SteleError, match="a: more than 5 files and folders"):
+    with pytest.raises(SteleError, match="a: holds more than 5 files and folders"):
         unpack(archive, tmp_path / "in")
     monkeypatch.setattr("stele.sources.download.unpack.MAX_DIRECTORY", 200)
     if make is zipped:

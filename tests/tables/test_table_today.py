@@ -211,7 +211,7 @@ def test_commands_that_go_through_specs_take_their_folder(together, root, capsys
     assert cli.main(["tables", "check", "--specs", specs]) == 0
     assert "all: 0 cells of 7 tables" in capsys.readouterr().out
     assert cli.main(["tables", "cells", "--specs", specs, *results]) == 0
-    assert capsys.readouterr().out.splitlines()[1].split()[:2] == ["today", "7"]
+    assert capsys.readouterr().out.splitlines()[2].replace("|", " ").split()[:2] == ["today", "7"]
     assert cli.main(["tables", "cells", "--specs", specs, *results, "--format", "csv"]) == 0
     listed = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert {row["paper"] for row in listed} == {"today"} and any(row["state"] == "not run" for row in listed)

@@ -15,7 +15,10 @@ TABLES = [f"results/tables/{paper}/table_0{n}.md" for paper in ("msm", "kept") f
         ("results/tables/msm/table_5.md", "did you mean results/tables/msm/table_05.md?"),
         ("table_5.md", "did you mean results/tables/msm/table_05.md or results/tables/kept/table_05.md?"),
         ("results/tables/msm/tabel_05.md", "did you mean results/tables/msm/table_05.md?"),
-        ("results/tables/msm/table_15.md", "that may run makes 'results/tables/msm/table_15.md': add to --allowed-"),
+        (
+            "results/tables/msm/table_15.md",
+            "that may run makes 'results/tables/msm/table_15.md'; add its rule and those of its inputs to --allowed-",
+        ),
         ("thesis.pdf", "no rule makes 'thesis.pdf'. A table is results/tables/PAPER/table_NN.md"),
     ],
 )

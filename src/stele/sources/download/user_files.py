@@ -113,7 +113,8 @@ def _of_one_export(tables: list[str], where: str) -> list[str]:
         raise SteleError(f"{where}: tables of more than one export: {', '.join(tables[:5])}; keep only one export")
     (name, of), numbers = exports.pop(), {int(part[2]) for part in parts}
     if lacking := sorted({*range(int(of or len(tables)))} - numbers):
-        raise SteleError(f"{where}: {name}*.parquet: table {lacking[0]} of {of or 'those'} is missing; get it again")
+        number = f"{lacking[0]} of {of}" if of else lacking[0]
+        raise SteleError(f"{where}: {name}*.parquet: table {number} is missing; get it again")
     return tables
 
 
