@@ -162,7 +162,7 @@ def _check_begun(folder: Path, scale: str, study: dict[str, Any], digests: dict[
 
 
 def _check_seeds(folder: Path, results: Path) -> None:
-    """Refuses values other than the packed ones of the same seed; metrics that are new join them."""
+    """Raises SteleError if a packed seed has other values in `results`; metrics not packed yet are allowed."""
     for path in result_files(results, each_seed=True):
         packed = folder / path.relative_to(results)
         if packed.is_file():

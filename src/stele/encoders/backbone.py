@@ -80,7 +80,7 @@ def positions(config) -> int:
 
 
 def refuse_longer(folder: Path, spec: EncodingSpec, config: Any) -> None:
-    """Raises SteleError where texts have more tokens than the model has positions."""
+    """Raises SteleError if the length of queries or passages exceeds the positions of the model."""
     for kind in ("query", "passage"):
         if spec.length(kind) > (longest := positions(config)):
             raise SteleError(f"{folder}: {kind}_length is {spec.length(kind)}, the model has {longest} positions")

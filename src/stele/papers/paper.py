@@ -92,7 +92,7 @@ class PaperPart(Strict):
 
 
 def repeated(kind: str, keys: Iterable[str]) -> Iterator[str]:
-    """What is wrong with keys of which some are given twice."""
+    """Yields an error message for each key that is given more than once."""
     yield from (f"{kind} {key!r} is given twice" for key, count in Counter(keys).items() if count > 1)
 
 

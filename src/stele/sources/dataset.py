@@ -66,20 +66,20 @@ def run(args: FetchDataset) -> None:
     if not args.user_data:
         fetched = _fetch(source, places) if args.first is None else _begin(source, args.first, places)
     unpublished = [got for _, got in fetched if got.verified == "nothing"]
-    # all in one folder, counted and recorded; what nobody vouches for must be as it was the first time
+    # all in one folder, counted and recorded; files without a published digest must be as they were the first time
     with atomic_directory(args.output.parent, JOB) as folder:
         if args.user_data:
             files, origins = collect(source, args.user_data, folder, places.manifest)
             came = ["user data"]
         else:
-            with _wrong_ones_go(unpublished):
+            with _remove_if_damaged(unpublished):
                 files, origins = _assemble(fetched, folder), {"generated" if places.manifest else "real"}
             came = sorted({got.origin for _, got in fetched})
         if len(origins) > 1:
             raise SteleError(f"{args.dataset}: {args.user_data} mixes generated and real files; keep one kind")
         origin = origins.pop() if origins else "real"
         try:
-            with _wrong_ones_go(unpublished):
+            with _remove_if_damaged(unpublished):
                 counts = _count(source, folder, list(files), places.manifest if origin == "generated" else None)
         except SteleError as error:
             message = _renamed(str(error), folder, files, args.user_data)
@@ -148,8 +148,8 @@ def _begin(source: Part, first: int, places: Places) -> Fetched:
 
 
 @contextmanager
-def _wrong_ones_go(unpublished: Sequence[FetchedFile]) -> Iterator[None]:
-    """Removes downloads that no digest vouches for where they are found to be damaged: the next run fetches others."""
+def _remove_if_damaged(unpublished: Sequence[FetchedFile]) -> Iterator[None]:
+    """Removes downloads without a published digest if an error shows them to be damaged; the next run fetches them."""
     try:
         yield
     except SteleError as error:
