@@ -102,4 +102,13 @@ def test_bad_files_are_named_and_leave_nothing(dataset, run, data, message, tmp_
 
 def test_a_folder_without_text_lists_what_is_there(dataset, run):
     done = run("cc100", dataset(b"x", "readme.md"))
-    assert done.code == 1 and "readme.md" in done.error and "{language}.txt.xz" in done.error
+    assert done.code == 1 and "readme.md" in done.error and "en.txt.xz" in done.error
+
+
+def test_of_several_texts_none_is_taken_silently(dataset, run):
+    record = dataset(TEXT)
+    (record.parent / "sw.txt.xz").write_bytes(lzma.compress(b"Habari."))
+    done = run("cc100", record)
+    assert done.code == 1 and "found several: en.txt.xz, sw.txt.xz" in done.error
+    (record.parent / "sw.txt.xz").rename(record.parent / "sw.txt")  # unpacked: the packed one is meant
+    assert run("cc100", record, output="packed").code == 0

@@ -103,7 +103,7 @@ def test_random_tables_come_back_wherever_a_read_ends(tmp_path, monkeypatch):
     ]
     monkeypatch.setattr("stele_world.writers.dump.ROWS_OF_AN_INSERT", 37)
     packed(tmp_path, items_per_site(rows))
-    path = page_entities.find_table(tmp_path / "dataset")
+    path = tmp_path / "dataset/wikidatawiki-1-wb_items_per_site.sql.gz"
     for pending, chunk in ((1, 47), (400, 1000), (1 << 20, sql_dump.CHUNK)):
         monkeypatch.setattr(sql_dump, "CHUNK", chunk)
         read, kept, dropped = page_entities.write_entities(path, wikis, tmp_path, pending=pending)
@@ -191,7 +191,7 @@ def test_damaged_files_are_refused(tmp_path, run):
     assert done.code == 1 and "cut short or damaged (Compressed file ended before" in done.error
     assert "; fetch it again" in done.error
     record = packed(tmp_path, sql)
-    path = page_entities.find_table(record.parent)
+    path = record.with_name("wikidatawiki-1-wb_items_per_site.sql.gz")
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 4
     path.write_bytes(data)
@@ -201,7 +201,7 @@ def test_damaged_files_are_refused(tmp_path, run):
     assert "cut short or damaged (Not a gzipped file" in run(record, "enwiki").error
     path.unlink()
     done = run(record, "enwiki")
-    assert "found 0 (files: record.json)" in done.error
+    assert "found none (files: record.json)" in done.error
 
 
 def test_a_line_without_end_is_refused_in_bounded_memory(tmp_path, run, monkeypatch):

@@ -40,7 +40,7 @@ def test_a_limit_takes_the_first_articles_and_says_so(dataset, tmp_path):
         ("Some text .\n", "wiki.train.raw", "text before the first"),
         (b" = A = \n \n caf\xe9 \n", "wiki.train.raw", "wiki.train.raw"),
         ("", "wiki.train.raw", "not one article in it"),
-        (TEXT, "wiki.train.tokens", "no wiki.train.raw"),
+        (TEXT, "wiki.train.tokens", "wiki.train.raw, found none (files: record.json, wiki.train.tokens)"),
     ],
 )
 def test_what_is_no_wikitext_is_refused_and_nothing_is_written(dataset, tmp_path, capsys, data, name, message):

@@ -26,7 +26,7 @@ from stele.benchmarks.reader import RetrievalReader
 from stele.benchmarks.transfer_set import TransferSet
 from stele.benchmarks.types import QuerySet
 from stele.corpora import wikitext103
-from stele.files.reading import reading
+from stele.files.reading import find_file, reading
 from tests.readers.files import Reader, beside, in_folder, lines, packed, whole
 from tests.sealed import sealed
 
@@ -136,7 +136,7 @@ def _transfer(folder: Path) -> None:
 
 
 def _wikitext(folder: Path) -> None:
-    path = wikitext103.text_file(folder)
+    path = find_file(folder, [wikitext103.FILE], "WikiText-103")
     with reading(path, "text"), open(path, encoding="utf-8") as text:
         whole(wikitext103.documents(text, str(path)))
 

@@ -14,6 +14,7 @@ from recorded import record, write_mrtydi
 
 from stele.benchmarks.types import Query
 from stele.errors import SteleError
+from stele.files.reading import find_file
 from stele.recipes.search import Rm3
 from stele.retrieval import bm25
 from stele.retrieval.lexical import anserini
@@ -116,8 +117,8 @@ def test_expansion_has_its_flags_and_needs_the_vectors(tmp_path, played, engine)
 
 
 def test_without_java_or_a_jar(tmp_path, monkeypatch, engine):
-    with pytest.raises(SteleError, match=r"want one fat jar of Anserini .*, found none"):
-        anserini.find_jar(tmp_path)
+    with pytest.raises(SteleError, match=r"want one file of Anserini, .*fatjar.jar, found none"):
+        find_file(tmp_path, *anserini.JAR)
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(SteleError, match="needs Java 11 or later on PATH"):
         engine()
@@ -133,7 +134,7 @@ def test_anserini_itself_finds_what_bm25s_finds(tmp_path):
     data = write_mrtydi(tmp_path, "ru", passages, test, dev=dev)
     jar = tmp_path / "jar"
     jar.mkdir()
-    (jar / anserini.find_jar(JAR).name).symlink_to(anserini.find_jar(JAR))
+    (jar / find_file(JAR, *anserini.JAR).name).symlink_to(find_file(JAR, *anserini.JAR))
     recipe = json.dumps({"split": "dev", "k1": [0.9], "b": [0.4, 0.8]})
     line = ["--benchmark", "mrtydi", "--languages", "ru", "--recipe", recipe, "--data", *data]
     collected = {}

@@ -11,6 +11,7 @@ import pytest
 
 from stele.artifacts.run import canonical
 from stele.benchmarks.types import Query
+from stele.files.reading import find_file
 from stele.recipes.search import Rm3
 from stele.retrieval.lexical import anserini, engines, lucene_bm25, rm3
 
@@ -166,7 +167,7 @@ def test_anserini_s_rm3_ranks_alike(tmp_path, shortest, longest, term_filter, en
     texts = random_texts(3000, shortest, longest)
     queries = [" ".join(text.split()[4:7]) for text in list(texts.values())[:50]]
     recipe, asked = Rm3(filter=term_filter), [Query(str(n), text) for n, text in enumerate(queries)]
-    java = anserini.Anserini(anserini.find_jar(JAR), "ru", threads=1)
+    java = anserini.Anserini(find_file(JAR, *anserini.JAR), "ru", threads=1)
     java.write_index(tmp_path / "java", texts.items(), vectors=True)
     ((_, theirs),) = java.search(tmp_path / "java", asked, [PARAMETERS], 1000, recipe)
     ours = engine(texts, queries, "ru").expanded("all", PARAMETERS, 1000, recipe)

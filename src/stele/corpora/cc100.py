@@ -10,7 +10,6 @@ import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice
-from pathlib import Path
 from typing import Annotated, NamedTuple
 
 from stele import progress
@@ -21,6 +20,7 @@ from stele.corpora.dumps.dump_files import read_blocks
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory
 from stele.files.digests import folder_facts
+from stele.files.reading import find_file
 from stele.text.sentences import split_sentences, tidy
 
 log = logging.getLogger(__name__)
@@ -41,6 +41,7 @@ class TextRules(NamedTuple):
 
 
 CC100 = TextRules("a CC-100 text file", 10, 0.001)
+FILES = ("*.txt.xz", "*.xz", "*.txt")  # packed rather than unpacked
 
 
 class Cc100(Job):
@@ -57,7 +58,7 @@ def run(args: Cc100) -> None:
     """Writes the documents of one language. Raises SteleError if the file is damaged or not CC-100 text."""
     clock = records.start()
     records.read_record(args.dataset)  # before the work, not after it
-    source = text_file(args.dataset.parent)
+    source = find_file(args.dataset.parent, FILES, f"CC-100, {args.language}.txt.xz")
     dropped: Counter[str] = Counter()
     with atomic_directory(args.output.parent, JOB) as folder:
         with progress.bar(source.stat().st_size, f"cc100 {args.language}", "B") as bar:
@@ -82,15 +83,6 @@ def run(args: Cc100) -> None:
             outputs=folder_facts(folder),
         )
     log.info("%s: %s", args.language, {**writer.counts, "dropped": dict(dropped)})
-
-
-def text_file(folder: Path) -> Path:
-    """Finds the CC-100 file (`{language}.txt.xz`, or unpacked) in a dataset's folder. Raises SteleError for none."""
-    files = [path for pattern in ("*.txt.xz", "*.xz", "*.txt") for path in sorted(folder.rglob(pattern))]
-    if not files:
-        there = ", ".join(sorted(path.name for path in folder.iterdir())) if folder.is_dir() else "no such folder"
-        raise SteleError(f"{folder}: no CC-100 text found; want one {{language}}.txt.xz (files: {there})")
-    return files[0]
 
 
 def read_texts(

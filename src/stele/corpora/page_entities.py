@@ -28,10 +28,12 @@ from stele.corpora.dumps.sql_dump import TABLE, Rows, read_rows
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory
 from stele.files.digests import folder_facts
+from stele.files.reading import find_file
 
 log = logging.getLogger(__name__)
 
 JOB = "corpora page_entities"
+FILES = (f"*{TABLE}*.sql.gz",)
 PENDING = 1 << 20  # rows of all wikis that are collected before they are written
 
 
@@ -51,7 +53,7 @@ def run(args: PageEntities) -> None:
         if not re.fullmatch(r"\w+", wiki, re.ASCII):
             raise SteleError(f"--wikis {wiki}: not the name of a wiki's database; want e.g. enwiki or be_x_oldwiki")
     records.read_record(args.dataset)  # before the work, not after it
-    path = find_table(args.dataset.parent)
+    path = find_file(args.dataset.parent, FILES, f"sitelinks, *{TABLE}.sql.gz")
     with atomic_directory(args.output.parent, JOB) as folder:
         try:
             rows, rows_by_wiki, dropped = write_entities(path, wikis, folder)
@@ -71,15 +73,6 @@ def run(args: PageEntities) -> None:
     for wiki in wikis:
         if not rows_by_wiki[wiki]:
             log.warning("%s: no item has a page of %s: its pages will be without entities", path, wiki)
-
-
-def find_table(folder: Path) -> Path:
-    """Finds the table's .sql.gz in a dataset's folder. Raises SteleError, listing the files, if not exactly one is."""
-    tables = sorted(folder.rglob(f"*{TABLE}*.sql.gz"))
-    if len(tables) != 1:
-        there = ", ".join(sorted(path.name for path in folder.rglob("*"))) if folder.is_dir() else "no such folder"
-        raise SteleError(f"{folder}: want one *{TABLE}.sql.gz, found {len(tables)} (files: {there})")
-    return tables[0]
 
 
 def write_entities(

@@ -11,7 +11,6 @@ import logging
 import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from pathlib import Path
 from typing import Annotated
 
 from stele import progress
@@ -21,7 +20,7 @@ from stele.command.arguments import Count, Job, NewRecord, Record, record_of
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory
 from stele.files.digests import folder_facts
-from stele.files.reading import reading
+from stele.files.reading import find_file, reading
 from stele.text.sentences import split_sentences, tidy
 
 log = logging.getLogger(__name__)
@@ -44,7 +43,7 @@ def run(args: Wikitext103) -> None:
     """Writes the articles. Raises SteleError if the file is damaged or not raw WikiText-103."""
     clock = records.start()
     records.read_record(args.dataset)  # before the work, not after it
-    source = text_file(args.dataset.parent)
+    source = find_file(args.dataset.parent, (FILE,), f"raw WikiText-103, {FILE}")
     with atomic_directory(args.output.parent, JOB) as folder:
         with DocumentWriter(folder) as writer, reading(source, "text"), open(source, encoding="utf-8") as lines:
             articles = progress.track(documents(lines, str(source)), None, "wikitext103", "article")
@@ -64,15 +63,6 @@ def run(args: Wikitext103) -> None:
             outputs=folder_facts(folder),
         )
     log.info("%s", dict(writer.counts))
-
-
-def text_file(folder: Path) -> Path:
-    """Finds the training part in a dataset's folder. Raises SteleError, listing the files, if there is none."""
-    files = sorted(folder.rglob(FILE))
-    if not files:
-        there = ", ".join(sorted(path.name for path in folder.iterdir())) if folder.is_dir() else "no such folder"
-        raise SteleError(f"{folder}: no {FILE} found; want raw WikiText-103 (files: {there})")
-    return files[0]
 
 
 def heading_of(line: str) -> tuple[int, str]:

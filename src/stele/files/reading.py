@@ -14,7 +14,7 @@ import lzma
 import re
 import tarfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -294,6 +294,19 @@ def unpacked_blocks(path: Path) -> Iterator[bytes]:
     """Yields the unpacked bytes of a file in blocks. Raises SteleError for a missing or damaged file."""
     with open_unpacked(path) as handle:
         yield from iter(lambda: handle.read(BLOCK), b"")
+
+
+def find_file(folder: Path, patterns: Sequence[str], wanted: str) -> Path:
+    """Finds the one file in or below `folder` whose name fits the first pattern that any fits.
+
+    Raises SteleError, which says what is `wanted` and lists the files, if none or several fit.
+    """
+    fitting = next(filter(None, (sorted(folder.rglob(pattern)) for pattern in patterns)), [])
+    if len(fitting) != 1:
+        there = sorted(path.name for path in fitting or folder.rglob("*"))
+        found = f"several: {', '.join(there)}" if fitting else f"none (files: {', '.join(there)})"
+        raise SteleError(f"{folder}: want one file of {wanted}, found {found if folder.is_dir() else 'no such folder'}")
+    return fitting[0]
 
 
 def plain_name(name: str) -> str:

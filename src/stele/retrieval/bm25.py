@@ -29,7 +29,7 @@ from stele.errors import SteleError
 from stele.evaluation.metric import Case
 from stele.evaluation.ranx_metrics import by_ranx
 from stele.files.atomic import atomic_write_json
-from stele.files.reading import parse_object, read_state
+from stele.files.reading import find_file, parse_object, read_state
 from stele.files.strict import Values, validate
 from stele.progress import track
 from stele.recipes.search import Search, Tuning
@@ -101,7 +101,7 @@ class Bm25Job:
         values = parse_object(args.recipe, "--recipe")
         self.recipe = validate(Tuning if "split" in values else Search, values, "--recipe")
         # the engine
-        self.jar = anserini.find_jar(args.anserini.parent) if args.anserini else None
+        self.jar = find_file(args.anserini.parent, *anserini.JAR) if args.anserini else None
         version = importlib.metadata.version("bm25s")
         self.engine_name = f"BM25 by {self.jar.stem}" if self.jar else f"BM25 by bm25s {version} (Lucene's variant)"
         # the state folder

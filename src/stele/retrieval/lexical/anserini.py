@@ -27,17 +27,9 @@ from stele.retrieval.lexical.engines import Engine, Texts
 from stele.retrieval.lexical.lucene_bm25 import Hits, Parameters
 
 JOB = "bm25"
+JAR = ("*fatjar.jar",), "Anserini, anserini-VERSION-fatjar.jar"
 PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of Linux's prctl
 TAIL = 5  # lines of Java's output in an error
-
-
-def find_jar(folder: Path) -> Path:
-    """Finds Anserini's fat jar in or below a folder. Raises SteleError unless there is exactly one."""
-    jars = sorted(folder.rglob("*fatjar.jar"))
-    if len(jars) != 1:
-        names = ", ".join(path.name for path in jars) or "none"
-        raise SteleError(f"{folder}: want one fat jar of Anserini (anserini-VERSION-fatjar.jar), found {names}")
-    return jars[0]
 
 
 class Anserini:
