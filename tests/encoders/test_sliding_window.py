@@ -213,3 +213,6 @@ def test_other_families_are_refused_and_nothing_is_written(folders, tmp_path):
     with pytest.raises(SteleError, match="its weights lack"):
         convert(damaged, tmp_path / "w", recipe(8))
     assert not (tmp_path / "w").exists()
+    (damaged / "config.json").write_text(json.dumps(config | {"intermediate_size": 2 * config["intermediate_size"]}))
+    with pytest.raises(SteleError, match=r"not shaped as config.json says: bert\.encoder"):
+        convert(damaged, tmp_path / "w", recipe(8))

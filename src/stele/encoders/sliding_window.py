@@ -46,11 +46,16 @@ def convert(source: Path, target: Path, recipe: SlidingWindow) -> None:
     config = _read_config(source)
     with reading(source, "folder of weights"), quiet():
         model, report = BertForPreTraining.from_pretrained(
-            source, use_safetensors=True, local_files_only=True, output_loading_info=True
+            source,
+            use_safetensors=True,
+            local_files_only=True,
+            ignore_mismatched_sizes=True,  # refused below, by name
+            output_loading_info=True,
         )
     lacking = set(report["missing_keys"])
-    wrong = sorted(name for name in lacking if name.startswith("bert.") and "pooler" not in name)
-    if wrong or report["mismatched_keys"]:
+    if other := sorted(name for name, *_ in report["mismatched_keys"]):
+        raise SteleError(f"{source}: its weights are not shaped as config.json says: {', '.join(other[:3])}")
+    if wrong := sorted(name for name in lacking if name.startswith("bert.") and "pooler" not in name):
         raise SteleError(f"{source}: its weights lack tensors that config.json needs, such as {', '.join(wrong[:3])}")
     weights = {name: value for name, value in model.state_dict().items() if name not in lacking}
     if any(name.startswith("cls.predictions.transform") for name in lacking):
