@@ -56,7 +56,7 @@ def job(rule="pretrain", **values):
             8,
             "no node with 8 GPUs of model h100",
         ),
-        ({"gpu": 1}, 8, "partition short has no node with 1 GPUs; partitions with such GPUs: accel"),
+        ({"gpu": 1}, 8, "partition short has no node with 1 GPU; partitions with such GPUs: accel"),
         ({"slurm_partition": "accell"}, 8, "no partition 'accell' (did you mean 'accel'?)"),
         ({"runtime": 300}, 8, "ends jobs after 4 hours; set hours.cpu: 4"),
         ({"mem_mb": 300_000}, 8, "no node with 300000 MB"),

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from stele.cluster import squeue
 from stele.errors import nearest
+from stele.files.formats import amount
 
 FORMAT = "%P|%l|%c|%m|%G|%D"
 # prints a line for each kind of node, also of hidden partitions
@@ -151,12 +152,12 @@ def _of_nodes(resources: Resources, threads: int, nodes: list[Nodes], cluster: l
         f"{memory} MB of memory": lambda node: node.memory >= memory,
     }
     if number:
-        what = f"{number} GPUs{f' of model {model}' if model else ''}"
+        what = f"{amount(number, 'GPU')}{f' of model {model}' if model else ''}"
         wants = {what: lambda node: node.has_gpus(model, number)} | wants
     lacking = []
     for what, has in wants.items():
         if not any(map(has, nodes)):
-            way = _others(cluster, model) if "GPUs" in what else WAYS[what.partition(" ")[2]]
+            way = _others(cluster, model) if "GPU" in what else WAYS[what.partition(" ")[2]]
             lacking.append(f"partition {_name(nodes)} has no node with {what}; {way}")
     if lacking:
         return lacking

@@ -22,6 +22,7 @@ from stele.command.arguments import Job, Whole
 from stele.command.parent_watch import JOB, identity
 from stele.command.parse import parse
 from stele.errors import SteleError
+from stele.files.formats import amount
 
 log = logging.getLogger(__name__)
 
@@ -94,10 +95,10 @@ def with_gpus(resources: Resources, trains: bool) -> Resources:
         os.environ[DEVICES] = ",".join(seen[:requested])
         return resources
     if not (in_slurm or trains) and resources.nodes == 1:
-        log.warning("%d GPUs were requested, %s here: this will take longer", requested, len(seen) or "none is")
+        log.warning("%s requested, %d here: this will take longer", amount(requested, "GPU"), len(seen))
         os.environ[DEVICES] = ",".join(seen)
         return resources.model_copy(update={"gpus": len(seen)})
-    what = f"{socket.gethostname()}: this job requested {requested} GPUs and sees {len(seen)}"
+    what = f"{socket.gethostname()}: this job requested {amount(requested, 'GPU')} and sees {len(seen)}"
     what += f" ({DEVICES}={os.environ[DEVICES]})" if DEVICES in os.environ else ""
     if in_slurm:
         way = "look at what SLURM gave (scontrol show job), at the driver (nvidia-smi) and at the torch in use"

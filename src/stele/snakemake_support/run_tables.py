@@ -20,6 +20,7 @@ from snakemake.iocontainers import InputFiles
 
 from stele.files.atomic import atomic_file
 from stele.files.digests import digest
+from stele.files.formats import amount
 from stele.plan.paths import as_json
 from stele.plan.plan import Plan
 
@@ -74,11 +75,12 @@ def finish_tables(plan: Plan, workflow) -> None:
             workflow.persistence.cleanup(job)  # and without the inputs' checksums: they count as changed
     unfinished = [job for job in rendered if tables[job] and job.rule.name in ("table", "figure")]
     if unfinished:
-        text = f"{len(unfinished)} unfinished tables and figures rendered from existing results"
-        print(f"Stele: {text}; the next run builds them again", file=sys.stderr)
+        text = amount(len(unfinished), "unfinished table or figure", "unfinished tables and figures")
+        print(f"Stele: {text} rendered from existing results; the next run builds them again", file=sys.stderr)
     logs = [str(job.log[0]) for job in tables if job not in rendered]
     if logs:
-        print(f"Stele: {len(logs)} tables or figures could not be rendered: {', '.join(logs)}", file=sys.stderr)
+        text = amount(len(logs), "table or figure", "tables and figures")
+        print(f"Stele: {text} could not be rendered: {', '.join(logs)}", file=sys.stderr)
 
 
 def _is_old(dag, job) -> bool:

@@ -23,6 +23,7 @@ from stele.artifacts.run_files import runs_of
 from stele.command.arguments import Job, ResultsFolder
 from stele.errors import SteleError
 from stele.files.digests import digest, sha256
+from stele.files.formats import amount
 from stele.files.paths import relative
 from stele.progress import track
 
@@ -41,7 +42,7 @@ def run(args: Verify) -> None:
     damages += [damage for built in args.built for damage in against_own_records(built)]
     if damages:
         again = dict.fromkeys(damage.record for damage in damages if isinstance(damage, Damage))
-        lines = [f"{len(damages)} findings:", *map(str, damages), *([rebuild(again)] if again else [])]
+        lines = [f"{amount(len(damages), 'finding')}:", *map(str, damages), *([rebuild(again)] if again else [])]
         raise SteleError("\n".join(lines))
     print(f"{folder}: every file is as its manifest says, every result as its record says")
     for built in args.built:

@@ -72,7 +72,7 @@ def finetunings(work: Path, wanted: Container[str]) -> Iterator[tuple[str, dict[
             yield digest, {key: record[key] for key in COSTS if key in record}
 
 
-def thinned(path: Path, points: int = POINTS) -> dict[str, list[float]]:
+def thinned(path: Path, points: int = POINTS) -> dict[str, list[float | None]]:
     """Thins a loss curve to at most `points` equal stretches of steps: the last step of each, and its mean losses.
 
     A task that was not drawn in a step has no loss there, which the mean leaves out; without any loss it is None.
@@ -81,7 +81,7 @@ def thinned(path: Path, points: int = POINTS) -> dict[str, list[float]]:
         rows = list(csv.DictReader(handle))
         columns = {name: np.array([float(row[name] or "nan") for row in rows]) for name in (rows[0] if rows else ())}
     stretches = np.array_split(np.arange(len(rows)), min(points, len(rows)) or 1)
-    means: dict[str, list[float]] = {"step": [int(columns["step"][part[-1]]) for part in stretches if len(part)]}
+    means: dict[str, list[float | None]] = {"step": [int(columns["step"][part[-1]]) for part in stretches if len(part)]}
     for name, values in columns.items():
         if name not in NO_LOSS:
             means[name] = [_mean(values[part]) for part in stretches if len(part)]
