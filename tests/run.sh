@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The quick tests, or all: those on a private SLURM cluster, of which nearly all is waiting, beside the others on two
-# cores, those of the whole workflow first, since they take longest. The exit code is 0 only if all passed.
+# cores, first the whole workflow and speed (tiny sizes, nothing is timed), which take longest. The exit code is 0 only
+# if all passed.
 #
 #     tests/run.sh PYTHON quick|all
 set -uo pipefail
@@ -28,10 +29,8 @@ trap finish EXIT
 trap 'exit 130' INT TERM
 
 failed=0
-"${pytest[@]}" tests/workflow tests --ignore=tests/cluster --ignore=tests/speed -n 2 "${files[@]}" || failed=1
+"${pytest[@]}" tests/workflow tests/speed tests --ignore=tests/cluster -n 2 "${files[@]}" || failed=1
 wait "$cluster" || failed=1
 echo "== those of the cluster, which ran beside these"
 cat "$folder/log"
-echo "== those of speed"
-"${pytest[@]}" tests/speed -n 2 || failed=1 # tiny sizes, whose work is compared and not timed
 exit $failed

@@ -38,6 +38,7 @@ def test_the_shipped_schema_is_in_sync(root):
         ({"seeds": {"pretraining": []}}, ["seeds.pretraining"]),
         ({"seeds": {"pretraining": [-1]}}, ["seeds.pretraining.0", "-1"]),
         ({"seeds": {"finetuning": [0, 1, 0]}}, ["seeds.finetuning", "0 is given twice"]),
+        ({"languages": ["sw", "th", "sw"]}, ["languages", "sw is given twice"]),
         ({"models": {"msmm": {}}}, ["msmm", "'msm'", "checkpoint"]),
         ({"models": {"mine": {"base": "xlm", "recipe": "msm"}}}, ["models.mine.base", "'xlm'", "'xlmr'"]),
         ({"models": {"mine": {"base": "xlmr", "recipe": "mms"}}}, ["models.mine.recipe", "'mms'", "'msm'"]),

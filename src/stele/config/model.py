@@ -69,8 +69,6 @@ Flag = Annotated[
 FactName = Annotated[str, Field(pattern="^[a-z0-9_]+$")]
 LanguageCode = Annotated[str, Field(pattern="^[a-z]{2,8}$")]
 SeedList = Annotated[list[Annotated[Seed, BeforeValidator(_digits)]], Field(min_length=1), AfterValidator(unique)]
-
-
 PaperList = Annotated[list[Location], Field(min_length=1), AfterValidator(unique)]
 
 
@@ -124,7 +122,7 @@ class Config(Strict):
         description="papers whose tables are built: folders of paper_tables/, or paths; empty: all of paper_tables/",
         examples=[["msm", "kept"]],
     )
-    languages: Annotated[list[str] | None, AfterValidator(lambda codes: codes or None)] = Field(
+    languages: Annotated[list[str] | None, AfterValidator(lambda codes: unique(codes) if codes else None)] = Field(
         None, description="evaluate only these languages; empty: all in scale", examples=[["sw", "th"]]
     )
     add_languages: dict[LanguageCode, Language] = Field(
