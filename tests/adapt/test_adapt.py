@@ -38,7 +38,7 @@ def test_words_do_not_make_an_encoder_larger():
 
 def test_a_budget_is_shared_by_all_trainings_and_one_that_allows_no_step_is_refused():
     assert steps_within(2.0, 3.6, 8, RULES) == 250
-    with pytest.raises(SteleError, match=r"--hours 0.01 allows 1 steps of 4 s in each of 6 trainings; .*at least 4 m"):
+    with pytest.raises(SteleError, match=r"--hours 0.01 allows 1 step of 4 s in each of 6 trainings; .*at least 4 m"):
         steps_within(0.01, 4.0, 6, RULES)
 
 

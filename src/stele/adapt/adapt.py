@@ -65,7 +65,7 @@ from stele.evaluate.evaluate import (
     plan_of,
     write,
 )
-from stele.files.formats import duration
+from stele.files.formats import amount, duration
 from stele.files.paths import inside
 from stele.files.reading import read_json
 from stele.plan.plan import Plan
@@ -114,7 +114,7 @@ def run(args: Adapt) -> None:
     if name.endswith(".scale"):
         raise SteleError(f"--name {name}: names in .scale are for the scales of adaptations; give another name")
     documents = by_language(args.documents, entries(Language))
-    shown = (f"{code} ({len(of.files)} files, {of.size / 1e6:.2f} MB)" for code, of in documents.items())
+    shown = (f"{code} ({amount(len(of.files), 'file')}, {of.size / 1e6:.2f} MB)" for code, of in documents.items())
     print(f"Documents: {', '.join(shown)}")
     # the configuration; a refused call must not leave a scale file, which would determine the next call
     scale = Path(f"{FOLDER / name}.scale.yaml")

@@ -20,7 +20,7 @@ from stele.claims.judging.estimate import FEWEST_SEEDS
 from stele.command.arguments import Job
 from stele.config.user_sets import KEYS, merged, user_sets
 from stele.errors import SteleError
-from stele.files.formats import duration
+from stele.files.formats import amount, duration
 from stele.recipes.flops import Shape
 
 DEFAULT_BENCHMARKS = ("belebele", "tatoeba")
@@ -145,8 +145,8 @@ def steps_within(hours: float, step_seconds: float, trainings: int, rules: Adapt
     if steps < rules.fewest_steps:
         needed = rules.fewest_steps * trainings * step_seconds
         raise SteleError(
-            f"--hours {hours:g} allows {steps} steps of {duration(step_seconds)} in each of {trainings} trainings; "
-            f"give at least {duration(needed)}, or fewer --methods or --seeds"
+            f"--hours {hours:g} allows {amount(steps, 'step')} of {duration(step_seconds)} in each of "
+            f"{amount(trainings, 'training')}; give at least {duration(needed)}, or fewer --methods or --seeds"
         )
     return steps
 
