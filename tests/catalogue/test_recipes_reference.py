@@ -31,4 +31,4 @@ def test_the_reference_of_recipes_has_each_key_of_each_recipe_under_its_section(
     for section, text in sections.items():
         for name, recipe in catalogue.load("recipes")[section].items():
             assert all(f"| `{key}` | " in text for key in recipe), f"{section}.{name}"
-    assert "| `mu` | weight of the dynamic bias |" in sections["pretraining"].partition("### pretraining: msm\n")[2]
+    assert "| `mu` | weight of the dynamic bias, " in sections["pretraining"].partition("### pretraining: msm\n")[2]

@@ -23,9 +23,9 @@ class TrainingSet(Strict):
     A plain name is the module's; in recipes.yaml it is an `entry` of training_sets.yaml, which the plan looks up.
     """
 
-    module: str
-    data: list[str] | None = None
-    entry: str | None = plan_key()
+    module: str = Field(description="module of stele/benchmarks that reads the training set")
+    data: list[str] | None = Field(None, description="datasets that it reads; null: all that the job is given")
+    entry: str | None = plan_key(description="key of the training set in training_sets.yaml")
 
     @model_validator(mode="before")
     @classmethod
@@ -46,48 +46,99 @@ class FinetuningRecipe(OptimiserKeys):
     """
 
     CATALOGUE_KEYS: ClassVar = ("start",)
-    start: str | None = plan_key(description="the fine-tuning that it goes on from; null: the model itself")
-    miner: str | None = plan_key(description="the fine-tuning whose model mines hard negatives")
+    start: str | None = plan_key(
+        description="fine-tuning recipe from whose model this one starts; null: the pretrained model itself"
+    )
+    miner: str | None = plan_key(
+        description="fine-tuning recipe whose model mines the hard negatives; null: none are mined"
+    )
 
-    training_set: TrainingSet
-    dev_set: TrainingSet | None = Field(None, description="for choosing a checkpoint: its split dev")
+    training_set: TrainingSet = Field(description="training examples; in recipes.yaml a key of training_sets.yaml")
+    dev_set: TrainingSet | None = Field(
+        None,
+        description="examples for choosing a checkpoint, from the split dev; in recipes.yaml a key of "
+        "training_sets.yaml",
+    )
 
-    towers: Literal["shared", "separate"]
-    pooling: Literal["cls", "mean", "pooler"]
-    normalize: bool = False
-    query_length: int = Field(ge=3)
-    passage_length: int = Field(ge=3)
-    passage_format: Literal["title_text_pair", "title_text", "text"] = "title_text_pair"
-    segments: bool = Field(False, description="token types 0 and 1 for pairs; False: all 0, as in DPR's and MSM's code")
-    strip_question_mark: bool = Field(False, description="training queries lose a final '?' (DPR's normalize_question)")
-    dropout: float | None = Field(None, ge=0, lt=1, description="None: what the checkpoint's config says")
+    towers: Literal["shared", "separate"] = Field(
+        description="one encoder for queries and passages (shared), or one for each (separate)"
+    )
+    pooling: Literal["cls", "mean", "pooler"] = Field(
+        description="what gives a text's vector: the first token's hidden state, the mean of all, or the model's pooler"
+    )
+    normalize: bool = Field(False, description="scales vectors to length 1, so that scores are cosines")
+    query_length: int = Field(ge=3, description="most tokens of a query, special ones included; longer queries are cut")
+    passage_length: int = Field(
+        ge=3, description="most tokens of a passage, special ones included; longer passages are cut"
+    )
+    passage_format: Literal["title_text_pair", "title_text", "text"] = Field(
+        "title_text_pair",
+        description="how the model reads title and text: as the tokenizer's pair, joined by a space, or the text alone",
+    )
+    segments: bool = Field(
+        False,
+        description="true: the second text of a pair has token type 1; false: all token types are 0, as in DPR's "
+        "and MSM's code",
+    )
+    strip_question_mark: bool = Field(
+        False, description="removes a final '?' from the queries of training and dev set (DPR's normalize_question)"
+    )
+    dropout: float | None = Field(
+        None, ge=0, lt=1, description="dropout probability; null: as the checkpoint's config states"
+    )
 
-    batch: int = Field(ge=1, description="queries a group, over all devices")
-    accumulation: int = Field(1, ge=1, description="groups an optimiser step")
-    hard_negatives: int = Field(ge=0, description="for each query, drawn anew every epoch from the training set's")
+    batch: int = Field(ge=1, description="queries in a group, over all devices")
+    accumulation: int = Field(1, ge=1, description="number of groups in an optimiser step")
+    hard_negatives: int = Field(
+        ge=0, description="most hard negatives of a query in its group, drawn anew in every epoch"
+    )
     negatives: Literal["given", "mined"] = Field(
-        "given", description="given: of the training set; mined: of --negatives"
+        "given", description="source of hard negatives: the training set (given), or the record of --negatives (mined)"
     )
     hard_negative_ratio: float = Field(
-        1.0, gt=0, le=1, description="how probable it is that a query brings each of them"
+        1.0, gt=0, le=1, description="probability with which each of a query's hard negatives is used"
     )
-    temperature: float = Field(1.0, gt=0)
+    temperature: float = Field(1.0, gt=0, description="number by which scores are divided before the softmax")
     scale: float | None = Field(
-        None, gt=0, description="initial value of a learned factor on the scores; None: no factor"
+        None, gt=0, description="initial value of a learned factor that multiplies the scores; null: no such factor"
     )
     encode_chunk: int | None = Field(
-        None, ge=1, description="texts encoded at a time; a device with several such parts encodes them twice"
+        None,
+        ge=1,
+        description="most texts that are encoded at a time, to save memory; if there are more, they are encoded "
+        "again in the backward pass; null: all at once",
     )
 
-    epochs: float | None = Field(None, gt=0)
-    steps: int | None = Field(None, ge=1, description="optimiser steps; instead of epochs")
-    warmup_steps: int = Field(ge=0)
+    epochs: float | None = Field(
+        None, gt=0, description="passes over the training set, also a fraction; give either epochs or steps"
+    )
+    steps: int | None = Field(None, ge=1, description="number of optimiser steps; give either epochs or steps")
+    warmup_steps: int = Field(
+        ge=0, description="optimiser steps in which the learning rate rises linearly to its full value"
+    )
 
-    selection: str = Field("last", description="last, dev_nll, or average_rank_from_epoch_N (dev_nll before epoch N)")
-    evaluate_every: int | None = Field(None, ge=1, description="steps between evaluations; None: once an epoch")
-    dev_batch: int = Field(512, ge=2, description="queries a group of the dev set's NLL; mDPR: 64 a GPU, 8 GPUs")
-    dev_negatives: int = Field(60, ge=0, description="a query, in the pool of the average rank; DPR: 30 of two kinds")
-    dev_limit: int | None = Field(15_000, ge=2, description="dev questions used; DPR: val_av_rank_max_qs")
+    selection: str = Field(
+        "last",
+        description="which checkpoint is kept: last; dev_nll, the one with the lowest loss on the dev set; or "
+        "average_rank_from_epoch_N, the one with the lowest average rank among those from epoch N "
+        "(counted from 0) on, by dev_nll if there is none",
+    )
+    evaluate_every: int | None = Field(
+        None,
+        ge=1,
+        description="steps between two evaluations on the dev set; null: once an epoch, if `selection` needs them",
+    )
+    dev_batch: int = Field(
+        512, ge=2, description="queries in a group for the loss on the dev set; mDPR: 64 per GPU, 8 GPUs"
+    )
+    dev_negatives: int = Field(
+        60,
+        ge=0,
+        description="most hard negatives of a dev query in the pool of the average rank; DPR: 30 of each of two kinds",
+    )
+    dev_limit: int | None = Field(
+        15_000, ge=2, description="most dev queries that are used; null: all; DPR: val_av_rank_max_qs"
+    )
 
     @model_validator(mode="after")
     def _consistent(self) -> FinetuningRecipe:
@@ -150,16 +201,34 @@ def parse_finetuning(values: Values, where: str = "--recipe") -> FinetuningRecip
 class AnsweringRecipe(OptimiserKeys):
     """Recipe of a reader's fine-tuning; each query set is answered with the epoch of its best dev F1."""
 
-    training_set: TrainingSet
-    length: int = Field(512, ge=8, description="tokens of a window: the question, a piece of the paragraph, the marks")
-    question_length: int = Field(128, ge=1, description="the first tokens of a question, of which alone it reads")
-    stride: int = Field(128, ge=1, description="tokens between the starts of two windows; more than fit leave gaps")
-    epochs: int = Field(10, ge=1, description="at most: that with the best F1 on dev questions is taken")
-    dev_from_epoch: int = Field(1, ge=1, description="the first epoch whose F1 counts")
-    batch: int = Field(ge=1, description="windows an optimiser step")
-    warmup_steps: int = Field(0, ge=0)
-    schedule: Literal["linear", "constant", "polynomial"] = "constant"
-    dropout: float | None = Field(None, ge=0, lt=1, description="None: what the checkpoint's config says")
+    training_set: TrainingSet = Field(description="training questions; in recipes.yaml a key of training_sets.yaml")
+    length: int = Field(
+        512, ge=8, description="most tokens of a window: question, piece of the paragraph and special tokens"
+    )
+    question_length: int = Field(128, ge=1, description="most tokens of a question; longer questions are cut")
+    stride: int = Field(
+        128,
+        ge=1,
+        description="tokens between the starts of two windows of a paragraph; a stride larger than a window's piece "
+        "leaves gaps",
+    )
+    epochs: int = Field(
+        10,
+        ge=1,
+        description="training epochs; each query set is answered with the weights of the epoch with its best F1 on "
+        "dev questions",
+    )
+    dev_from_epoch: int = Field(1, ge=1, description="first epoch, counted from 1, that can be chosen by its F1")
+    batch: int = Field(ge=1, description="windows in an optimiser step")
+    warmup_steps: int = Field(
+        0, ge=0, description="optimiser steps in which the learning rate rises linearly to its full value"
+    )
+    schedule: Literal["linear", "constant", "polynomial"] = Field(
+        "constant", description="learning rate after warm-up: linear or polynomial decay to 0, or constant"
+    )
+    dropout: float | None = Field(
+        None, ge=0, lt=1, description="dropout probability; null: as the checkpoint's config states"
+    )
 
     @model_validator(mode="after")
     def _consistent(self) -> AnsweringRecipe:
@@ -174,26 +243,36 @@ class AnsweringRecipe(OptimiserKeys):
 class GeneratorOfLanguage(Strict):
     """Sources of the query generator of one language."""
 
-    model: str = Field(description="a name of models.yaml: what is fine-tuned")
-    code: str = Field(description="how that model calls the language")
-    training_set: str = Field(description="a name of training_sets.yaml: queries and passages in the language")
+    model: str = Field(description="key in models.yaml of the model that is fine-tuned")
+    code: str = Field(description="code of the language in that model's tokenizer, e.g. hi_IN")
+    training_set: str = Field(description="key in training_sets.yaml of queries and passages in the language")
 
 
 class GeneratorRecipe(Optimisation):
     """Recipe of a query generator's fine-tuning: passage in, query out, label-smoothed cross-entropy of its tokens."""
 
     CATALOGUE_KEYS: ClassVar = ("by_language",)
-    by_language: dict[str, GeneratorOfLanguage] = plan_key({}, description="language -> what it is made of")
-
-    training_set: TrainingSet | None = Field(None, description="in recipes.yaml that of each language")
-    pairs: int = Field(ge=1, description="drawn of the training set")
-    language_code: str | None = Field(
-        None, description="mBART's name of the language (hi_IN), with which both texts are marked; None: unmarked"
+    by_language: dict[str, GeneratorOfLanguage] = plan_key(
+        {}, description="language -> model, language code and training set of its generator"
     )
-    source_length: int = Field(512, ge=3, description="tokens of a passage, special ones included")
-    query_length: int = Field(64, ge=2)
-    batch: int = Field(ge=1, description="pairs a step")
-    label_smoothing: float = Field(0.0, ge=0, lt=1)
+
+    training_set: TrainingSet | None = Field(
+        None, description="queries and passages to train on; recipes.yaml gives them in by_language"
+    )
+    pairs: int = Field(ge=1, description="most pairs of a query and a passage that are drawn from the training set")
+    language_code: str | None = Field(
+        None,
+        description="code of the language in mBART's tokenizer (hi_IN), which marks both texts; null: texts have no "
+        "mark; recipes.yaml gives it in by_language",
+    )
+    source_length: int = Field(
+        512, ge=3, description="most tokens of a passage, special ones included; longer passages are cut"
+    )
+    query_length: int = Field(
+        64, ge=2, description="most tokens of a query, special ones included; longer queries are cut"
+    )
+    batch: int = Field(ge=1, description="pairs in an optimiser step")
+    label_smoothing: float = Field(0.0, ge=0, lt=1, description="label smoothing of the cross-entropy; 0: none")
 
     @model_validator(mode="after")
     def _learns_from_something(self) -> GeneratorRecipe:

@@ -26,12 +26,17 @@ class MiningRecipe(Recipe):
     """Keys that all mining methods share; each method adds its own."""
 
     corpus: Corpus = plan_key(
-        "cc100", description="whose documents; `documents` of one's own take the place of `cc100` where there are some"
+        "cc100",
+        description="corpus whose documents are mined; documents of your own (user_data.documents) replace cc100",
     )
     parts: Literal["languages", "language_pairs"] | None = plan_key(
-        description="the knowledge base, a language or two a job; None: the documents of `corpus`"
+        description="what a job mines in the knowledge base: one language, or a pair of languages; null: it mines "
+        "the documents of `corpus`"
     )
-    vectors: str | None = plan_key(description="a dataset of aligned words' vectors: sections are paired by them")
+    vectors: str | None = plan_key(
+        description="dataset of aligned word vectors, by which the headings of sections are matched; null: no word "
+        "vectors"
+    )
 
     method: str
 
@@ -44,22 +49,33 @@ class MlmRecipe(MiningRecipe):
     """Mining recipe of MLM. Lengths include the two special tokens that training adds, except `least`."""
 
     method: Literal["mlm"] = "mlm"
-    length: int = Field(256, ge=3, description="tokens of a stretch")
-    least: int = Field(16, ge=1, description="a document's last stretch is dropped when it has fewer tokens of text")
+    length: int = Field(256, ge=3, description="most tokens of a span of text, special ones included")
+    least: int = Field(
+        16, ge=1, description="fewest tokens, without special ones, of a document's last span; a shorter one is dropped"
+    )
 
 
 class UnitRecipe(MiningRecipe):
     """Keys for cutting documents into pieces of units: sentences or blocks. Lengths include the two special tokens."""
 
-    unit: Literal["sentences", "blocks"] = "sentences"
-    sentence_words: int | None = Field(64, ge=1, description="unit sentences: most words of one; null: any number")
-    sentence_tokens: int = Field(64, ge=3, description="unit sentences: most tokens of one")
-    block_tokens: int = Field(64, ge=3, description="unit blocks: most tokens of one")
-    sentences: int = Field(32, ge=2, description="most units of a piece")
+    unit: Literal["sentences", "blocks"] = Field(
+        "sentences", description="what a document is cut into: its sentences, or blocks of whole sentences"
+    )
+    sentence_words: int | None = Field(
+        64, ge=1, description="with unit sentences: most words of a sentence; longer ones are cut; null: any number"
+    )
+    sentence_tokens: int = Field(
+        64,
+        ge=3,
+        description="with unit sentences: most tokens of a sentence, special ones included; longer ones are cut",
+    )
+    block_tokens: int = Field(64, ge=3, description="with unit blocks: most tokens of a block, special ones included")
+    sentences: int = Field(32, ge=2, description="most units of a piece, into which longer documents are split")
     sentences_min: int | None = Field(
         None,
         ge=2,
-        description="a piece with fewer units is dropped; null: 2 sentences, or as many blocks as a piece has",
+        description="fewest units of a piece; a smaller one is dropped; null: 2 with unit sentences, the value of "
+        "`sentences` with unit blocks",
     )
 
     @model_validator(mode="after")
@@ -91,17 +107,19 @@ class CropRecipe(UnitRecipe):
     """Mining recipe of CROP: the window, and the keys of MSM's units."""
 
     method: Literal["crop"] = "crop"
-    window: int = Field(5, ge=1, description="units from the anchor to its neighbour, at most")
+    window: int = Field(5, ge=1, description="largest distance, in units, between an anchor and its neighbour")
 
 
 class IctRecipe(MiningRecipe):
     """Mining recipe of ICT. Lengths in tokens include the two special tokens that training adds."""
 
     method: Literal["ict"] = "ict"
-    query_tokens: int = Field(64, ge=3, description="most tokens of a query")
-    block_tokens: int = Field(288, ge=3, description="most tokens of a block, its query included")
-    removal: float = Field(0.9, ge=0, le=1, description="probability that the query is taken out of its block")
-    queries_per_block: int = Field(1, ge=1, description="different sentences of a block that are queries")
+    query_tokens: int = Field(
+        64, ge=3, description="most tokens of a query, special ones included; longer ones are cut"
+    )
+    block_tokens: int = Field(288, ge=3, description="most tokens of a block, special ones and the query included")
+    removal: float = Field(0.9, ge=0, le=1, description="probability that a query is removed from its block")
+    queries_per_block: int = Field(1, ge=1, description="most sentences of a block that become queries")
 
 
 # --- on the knowledge base --------------------------------------------------------------------------------------------
@@ -109,7 +127,7 @@ class TokenLengths(Strict):
     """Keys that `pairs tokenise` reads; it reads no others, and no other command reads them."""
 
     query_tokens: int = Field(128, ge=3, description="most tokens of a query, special ones included")
-    passage_tokens: int = Field(128, ge=3, description="the same of a passage")
+    passage_tokens: int = Field(128, ge=3, description="most tokens of a passage, special ones included")
 
 
 OF_TOKENS = frozenset(TokenLengths.model_fields)
@@ -118,25 +136,37 @@ OF_TOKENS = frozenset(TokenLengths.model_fields)
 class KnowledgeRecipe(MiningRecipe, TokenLengths):
     """Keys that all methods on the knowledge base share; each method adds its own."""
 
-    passage_words: int = Field(100, ge=1, description="most words of a passage, longer sentences apart")
-    min_characters: int = Field(10, ge=1, description="a text with fewer letters or digits is near-empty: no pair")
-    max_pairs: int | None = Field(None, ge=1, description="most pairs of a part; null: all there are")
+    passage_words: int = Field(
+        100,
+        ge=1,
+        description="most words of a passage, which has whole sentences; a longer sentence is a passage of its own",
+    )
+    min_characters: int = Field(
+        10, ge=1, description="fewest letters and digits of a text; a pair with a shorter text is dropped"
+    )
+    max_pairs: int | None = Field(
+        None, ge=1, description="most pairs of a part (a language or a language pair); null: no limit"
+    )
 
 
 class IlkRecipe(KnowledgeRecipe):
     """Mining recipe of ILK, without keys of its own."""
 
     method: Literal["ilk"] = "ilk"
-    max_pairs: int | None = Field(5_000_000, ge=1)
+    max_pairs: int | None = Field(5_000_000, ge=1, description="most pairs of a language; null: no limit")
 
 
 class ClkRecipe(KnowledgeRecipe):
     """Mining recipe of CLK."""
 
     method: Literal["clk"] = "clk"
-    passages: int = Field(3, ge=1, description="first passages of a page that are its segments")
-    pairing: Literal["all", "aligned", "one"] = Field("all", description="which passages of two pages are joined")
-    max_pairs: int | None = Field(500_000, ge=1)
+    passages: int = Field(3, ge=1, description="number of passages at the beginning of a page that are its segments")
+    pairing: Literal["all", "aligned", "one"] = Field(
+        "all",
+        description="segments of two pages that form pairs: all with all, those of equal rank (aligned), or one "
+        "drawn from each page (one)",
+    )
+    max_pairs: int | None = Field(500_000, ge=1, description="most pairs of a language pair; null: no limit")
 
 
 class DsClkRecipe(ClkRecipe):
@@ -149,15 +179,17 @@ class UhsIlkRecipe(KnowledgeRecipe):
     """Mining recipe of UHS-ILK."""
 
     method: Literal["uhs_ilk"] = "uhs_ilk"
-    passages: int = Field(3, ge=1, description="first passages that describe a page")
-    max_pairs: int | None = Field(5_000_000, ge=1)
+    passages: int = Field(
+        3, ge=1, description="number of passages at the beginning of a page from which the page's description is drawn"
+    )
+    max_pairs: int | None = Field(5_000_000, ge=1, description="most pairs of a language; null: no limit")
 
 
 class ClhedRecipe(UhsIlkRecipe):
     """Mining recipe of CLHED, with UHS-ILK's keys."""
 
     method: Literal["clhed"] = "clhed"
-    max_pairs: int | None = Field(500_000, ge=1)
+    max_pairs: int | None = Field(500_000, ge=1, description="most pairs of a language pair; null: no limit")
 
 
 NLTK = {"de": "GERMAN", "en": "EN_PLUS", "es": "SPANISH", "fr": "FRENCH"}  # bm25s's names of NLTK's lists
@@ -167,12 +199,14 @@ class SectionRecipe(MiningRecipe):
     """Mining recipe of section pairs."""
 
     method: Literal["section"] = "section"
-    threshold: float = Field(0.3, ge=-1, lt=1, description="the cosine of two headings is above it")
-    least_sentences: int = Field(5, ge=1, description="of both sections of a pair")
+    threshold: float = Field(0.3, ge=-1, lt=1, description="cosine above which two headings can match")
+    least_sentences: int = Field(5, ge=1, description="fewest sentences of each section of a pair")
     stop_words: dict[str, str] = Field(
-        NLTK, description="language -> a list of bm25s, by the end of its name there; others have none"
+        NLTK,
+        description="language -> its list of stop words in bm25s: STOPWORDS_GERMAN is GERMAN; other languages have "
+        "no stop words",
     )
-    max_pairs: int | None = Field(None, ge=1, description="most pairs of a part; null: all there are")
+    max_pairs: int | None = Field(None, ge=1, description="most pairs of a language pair; null: no limit")
 
 
 # --- by name ----------------------------------------------------------------------------------------------------------

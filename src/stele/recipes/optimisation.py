@@ -16,15 +16,23 @@ if TYPE_CHECKING:
 class OptimiserKeys(Recipe):
     """Keys of an optimiser, among them the number of threads, which changes the last bits of results."""
 
-    learning_rate: float = Field(gt=0)
-    schedule: Literal["linear", "constant", "polynomial"] = "linear"
-    betas: Betas = (0.9, 0.999)
-    eps: float = Field(1e-8, gt=0)
-    weight_decay: float = Field(0.0, ge=0)
-    clip_norm: float | None = Field(None, gt=0)
-    precision: Literal["float32", "bfloat16", "float16"] = "float32"
-    threads: int = Field(1, ge=1)
-    save_every_seconds: float = Field(60.0, ge=0)
+    learning_rate: float = Field(gt=0, description="AdamW's highest learning rate, at the end of any warm-up")
+    schedule: Literal["linear", "constant", "polynomial"] = Field(
+        "linear", description="learning rate after warm-up: linear or polynomial decay to 0, or constant"
+    )
+    betas: Betas = Field((0.9, 0.999), description="AdamW's two decay rates of the moments")
+    eps: float = Field(1e-8, gt=0, description="AdamW's epsilon")
+    weight_decay: float = Field(0.0, ge=0, description="AdamW's weight decay")
+    clip_norm: float | None = Field(
+        None, gt=0, description="norm to which a larger gradient is scaled down; null: gradients are not clipped"
+    )
+    precision: Literal["float32", "bfloat16", "float16"] = Field(
+        "float32", description="float32, or mixed precision in this format by torch.autocast"
+    )
+    threads: int = Field(1, ge=1, description="CPU threads; another number changes the last bits of the result")
+    save_every_seconds: float = Field(
+        60.0, ge=0, description="seconds between two saved states, from which a killed job resumes"
+    )
 
     def optimisation(self, steps: int) -> Optimisation:
         """Optimisation of a run of `steps` steps, with the recipe's keys."""
@@ -35,10 +43,16 @@ class OptimiserKeys(Recipe):
 class Optimisation(OptimiserKeys):
     """Optimisation by AdamW, with warm-up and decay of the learning rate."""
 
-    steps: int = Field(ge=1)
-    warmup_steps: int = Field(0, ge=0)
-    power: float = Field(1.0, gt=0)
-    decay_all: bool = Field(True, description="False: no decay on biases and normalisation weights (BERT's own code)")
+    steps: int = Field(ge=1, description="number of optimiser steps")
+    warmup_steps: int = Field(
+        0, ge=0, description="optimiser steps in which the learning rate rises linearly to its full value"
+    )
+    power: float = Field(1.0, gt=0, description="exponent of the polynomial schedule")
+    decay_all: bool = Field(
+        True,
+        description="true: weight decay applies to all weights; false: not to biases and normalisation weights, as "
+        "in BERT's own code",
+    )
 
     def learning_rate_at(self, step: int) -> float:
         """Learning rate of optimiser step `step`, counted from 0.

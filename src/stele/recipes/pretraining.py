@@ -22,9 +22,11 @@ MLM = "mlm"
 class SlidingWindow(Strict):
     """Keys of sliding-window attention (Yu et al. 2021: 64, 1,024 positions, section 4.3; 32 to 256, Table 8)."""
 
-    window: int = Field(ge=2, description="tokens that one attends to, on both sides together")
-    positions: int = Field(ge=1, description="most tokens of an input, special ones included")
-    global_separators: Literal[1, 2] = Field(description="of a pair's [SEP]; the paper: both, its code: the first")
+    window: int = Field(ge=2, description="neighbouring tokens that a token attends to, half of them on either side")
+    positions: int = Field(ge=1, description="most tokens of an input of the converted model, special ones included")
+    global_separators: Literal[1, 2] = Field(
+        description="number of a pair's [SEP] tokens with global attention; the paper: both, its code: the first"
+    )
 
     @field_validator("window")
     @classmethod
@@ -44,15 +46,15 @@ CropRatio = Annotated[
     tuple[float, float],
     Field(strict=False),  # YAML and JSON have lists
     AfterValidator(_shares),
-    Field(description="shortest and longest crop, as shares of the stretch that it is taken from"),
+    Field(description="shortest and longest crop, as shares of the span of text that it is cut from"),
 ]
 
 
 class Expected(Strict):
     """Hours and GPUs that a paper states for a run."""
 
-    hours: float = Field(gt=0)
-    gpus: str = Field(description="how many of which")
+    hours: float = Field(gt=0, description="duration of the run")
+    gpus: str = Field(description="number and type of the GPUs, e.g. 16 x V100")
 
 
 class PretrainingRecipe(Optimisation):
@@ -64,45 +66,71 @@ class PretrainingRecipe(Optimisation):
 
     CATALOGUE_KEYS: ClassVar = ("mining", "languages")
     group_key: ClassVar[str] = "pairs"  # the key that says how many examples a group of the objective has
-    mining: dict[str, str] = plan_key({}, description="store -> the mining recipe that fills it")
-    epoch_steps: int | None = plan_key(ge=1, description="steps of its paper's epoch")
-    expect: Expected | None = plan_key(description="the hours that its paper states")
+    mining: dict[str, str] = plan_key({}, description="store of examples -> the mining recipe that fills it")
+    epoch_steps: int | None = plan_key(
+        ge=1, description="optimiser steps of one epoch of its paper; null: the run has no epochs"
+    )
+    expect: Expected | None = plan_key(description="hours and GPUs that its paper states")
 
     objective: str
-    languages: list[str] | None = Field(None, description="train on these only; None: all that pairs are given for")
-    sampling_alpha: float = Field(ge=0, le=1, description="of the parts: 1 follows their sizes, 0 is uniform")
+    languages: list[str] | None = Field(
+        None, description="languages to train on; null: all languages of the given examples"
+    )
+    sampling_alpha: float = Field(
+        ge=0,
+        le=1,
+        description="exponent of a part's size (a language's or language pair's number of examples) in its "
+        "probability: 1 draws parts in proportion to their sizes, 0 uniformly",
+    )
     mixing: Literal["one_language", "all_languages"] = Field(
-        "one_language", description="a group's examples: of one part (a language or a pair of languages), or of any"
+        "one_language",
+        description="whether the examples of a group come from one part (a language or a language pair) or from all "
+        "parts",
     )
-    groups: int = Field(ge=1, description="groups an optimiser step")
-    mlm_share: float = Field(0.0, ge=0, lt=1, description="share of the groups that are MLM batches")
-    mlm_sequences: int | None = Field(None, ge=1, description="sequences an MLM batch")
-    mlm_length: int | None = Field(None, ge=3, description="tokens of an MLM sequence, special ones included")
-    mask_probability: float | None = Field(None, gt=0, lt=1, description="share of an MLM batch's tokens to predict")
+    groups: int = Field(ge=1, description="number of groups in an optimiser step")
+    mlm_share: float = Field(
+        0.0, ge=0, lt=1, description="share of the groups that are MLM batches, for objectives other than mlm"
+    )
+    mlm_sequences: int | None = Field(None, ge=1, description="sequences in an MLM batch")
+    mlm_length: int | None = Field(None, ge=3, description="most tokens of an MLM sequence, special ones included")
+    mask_probability: float | None = Field(
+        None, gt=0, lt=1, description="share of the tokens that MLM, or the task qlm, must predict"
+    )
     pooling: Literal["cls", "mean"] | None = Field(
-        None, description="what a text's vector is; None: as the base states it, else the objective's own"
+        None,
+        description="which hidden states give a text's vector; null: as the base states, else the objective's own "
+        "pooling",
     )
-    dropout: float = Field(ge=0, lt=1)
+    dropout: float = Field(ge=0, lt=1, description="dropout probability")
     snapshots: list[int] = Field(
-        [], description="steps after which a copy of the encoder is kept, with equal_compute_to those of the other's"
+        [],
+        description="steps after which a copy of the encoder is kept; with equal_compute_to these are steps of the "
+        "other recipe, and the copies are made at the same shares of this run",
     )
     encode_chunk: int | None = Field(
-        None, ge=1, description="sequences encoded at a time; a device with several such parts encodes them twice"
+        None,
+        ge=1,
+        description="most texts that are encoded at a time, to save memory; if there are more, they are encoded "
+        "again in the backward pass; null: all at once",
     )
     sliding_window: SlidingWindow | None = Field(
-        None, description="the checkpoint's full attention becomes windows before the first step; with MLM alone"
+        None,
+        description="converts the checkpoint's full attention to sliding windows before the first step; only with "
+        "objective mlm",
     )
     equal_compute_to: Values | str | None = Field(
         None,
-        description="the recipe whose FLOPs decide this one's steps, and whose share of warm-up it has: by its name, "
-        "in a command by its keys",
+        description="recipe whose total FLOPs this run must match: they determine `steps`, and warm-up takes the "
+        "same share of the steps; in recipes.yaml the recipe's name, in --recipe its keys",
     )
     # of the optimisation: no default stands in for a paper's value
-    steps: int | None = Field(None, ge=1, description="optimiser steps; None: from equal_compute_to")
-    betas: Betas
-    eps: float = Field(gt=0)
-    weight_decay: float = Field(ge=0)
-    clip_norm: float | None = Field(gt=0)
+    steps: int | None = Field(None, ge=1, description="number of optimiser steps; null: determined by equal_compute_to")
+    betas: Betas = Field(description="AdamW's two decay rates of the moments")
+    eps: float = Field(gt=0, description="AdamW's epsilon")
+    weight_decay: float = Field(ge=0, description="AdamW's weight decay")
+    clip_norm: float | None = Field(
+        gt=0, description="norm to which a larger gradient is scaled down; null: gradients are not clipped"
+    )
 
     @model_validator(mode="after")
     def _mlm_batches_have_a_size(self) -> PretrainingRecipe:
@@ -219,7 +247,7 @@ class PretrainingRecipe(Optimisation):
 class TasksRecipe(PretrainingRecipe):
     """Recipe of an objective with several tasks, chosen by the key `tasks`."""
 
-    tasks: list[str]
+    tasks: list[str] = Field(description="tasks of the objective, which take turns")
 
     @model_validator(mode="after")
     def _each_task_once(self) -> TasksRecipe:

@@ -29,12 +29,17 @@ class Trained(RerankingRecipe, OptimiserKeys):
 
     loss: Literal["pairwise", "pointwise"] = Field(
         "pairwise",
-        description="cross entropy over the two documents of a pair, or over each document's two classes",
+        description="cross-entropy over the scores of a relevant and a non-relevant document (pairwise), or over "
+        "two classes for each document (pointwise)",
     )
-    epochs: int = Field(20, ge=1, description="at most: that with the best MAP of the dev fold is taken")
-    dev_from_epoch: int = Field(1, ge=1, description="the first epoch whose MAP counts")
-    batch: int = Field(ge=1, description="pairs an optimiser step")
-    schedule: Literal["linear", "constant", "polynomial"] = "constant"
+    epochs: int = Field(
+        20, ge=1, description="training epochs; the weights of the epoch with the best MAP on the dev fold are used"
+    )
+    dev_from_epoch: int = Field(1, ge=1, description="first epoch, counted from 1, that can be chosen by its MAP")
+    batch: int = Field(ge=1, description="pairs in an optimiser step")
+    schedule: Literal["linear", "constant", "polynomial"] = Field(
+        "constant", description="learning rate: linear or polynomial decay to 0, or constant"
+    )
 
     @model_validator(mode="after")
     def _some_epoch_counts(self) -> Trained:
@@ -51,53 +56,72 @@ class Trained(RerankingRecipe, OptimiserKeys):
 class CrossEncoder(Trained):
     """Recipe of a cross-encoder, a transformer that reads query and document together."""
 
-    window_length: int | None = plan_key(ge=8, description="`length` where the model has windows of attention")
+    window_length: int | None = plan_key(ge=8, description="replaces `length` for models with sliding-window attention")
 
     scorer: Literal["cross_encoder"]
-    length: int = Field(512, ge=8, description="tokens of query and document together; the longer text is cut first")
-    head: Literal["cls", "pooler"] = Field(
-        "cls", description="a linear layer on the first token's last hidden state, or on the model's pooler"
+    length: int = Field(
+        512,
+        ge=8,
+        description="most tokens of query and document together, special ones included; the longer text is cut first",
     )
-    tuned_layers: int | None = Field(None, ge=1, description="the last ones, which alone are tuned; None: all of it")
-    reset_layers: int = Field(0, ge=0, description="the last ones, which are initialised anew")
-    dropout: float | None = Field(None, ge=0, lt=1, description="None: what the checkpoint's config says")
+    head: Literal["cls", "pooler"] = Field(
+        "cls",
+        description="input of the linear layer that scores: the first token's last hidden state (cls), or the "
+        "output of the model's pooler",
+    )
+    tuned_layers: int | None = Field(
+        None,
+        ge=1,
+        description="number of layers, from the last one down, that are trained; those below are frozen; null: the "
+        "whole model is trained",
+    )
+    reset_layers: int = Field(
+        0, ge=0, description="number of layers, from the last one down, that are initialised anew"
+    )
+    dropout: float | None = Field(
+        None, ge=0, lt=1, description="dropout probability; null: as the checkpoint's config states"
+    )
 
 
 class Interaction(Trained):
     """Keys shared by models of the cosines between the words of query and document."""
 
-    document_terms: int | None = Field(None, ge=1, description="the first ones, of which alone it reads; None: all")
+    document_terms: int | None = Field(
+        None, ge=1, description="number of words from the beginning of a document that are read; null: all"
+    )
 
 
 class Drmm(Interaction):
     """Recipe of DRMM, on histograms of cosines (Guo et al. 2016)."""
 
     scorer: Literal["drmm"]
-    bins: int = Field(30, ge=2, description="of a histogram, that of cosine 1 among them")
-    hidden: int = Field(5, ge=1, description="width of the layer over a histogram")
+    bins: int = Field(30, ge=2, description="bins in a histogram of cosines, including the bin for cosine 1")
+    hidden: int = Field(5, ge=1, description="units of the hidden layer that reads a histogram")
 
 
 class Knrm(Interaction):
     """Recipe of K-NRM, on kernels over cosines (Xiong et al. 2017)."""
 
     scorer: Literal["knrm"]
-    kernels: int = Field(20, ge=1, description="beside that of cosine 1")
-    sigma: float = Field(0.1, gt=0, description="width of a kernel")
-    exact_sigma: float = Field(0.001, gt=0, description="width of the kernel of cosine 1")
+    kernels: int = Field(20, ge=1, description="number of kernels, without the one for cosine 1 (exact matches)")
+    sigma: float = Field(0.1, gt=0, description="width of each of these kernels")
+    exact_sigma: float = Field(0.001, gt=0, description="width of the kernel for cosine 1")
 
 
 class BweAgg(RerankingRecipe):
     """Recipe of BWE-AGG, the cosine of summed word vectors (Litschko et al. 2018)."""
 
     scorer: Literal["bwe_agg"]
-    weights: Literal["uniform", "idf"] = Field(description="of a document's words")
+    weights: Literal["uniform", "idf"] = Field(
+        description="weights of a document's words: all equal, or their inverse document frequency"
+    )
 
 
 class TbtQtQl(RerankingRecipe):
     """Recipe of TbT-QT-QL: nearest translation of query words, then query likelihood (Litschko et al. 2018)."""
 
     scorer: Literal["tbt_qt_ql"]
-    mu: float = Field(1500.0, gt=0, description="of Dirichlet smoothing")
+    mu: float = Field(1500.0, gt=0, description="parameter of Dirichlet smoothing")
 
 
 SCORERS: dict[str, type[RerankingRecipe]] = {

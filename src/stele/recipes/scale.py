@@ -17,13 +17,13 @@ Label = Annotated[str, AfterValidator(plain_label)]
 class Documents(Strict):
     """Size of the sample of CC-100."""
 
-    documents: int = Field(ge=1, description="the first N documents of each language")
+    documents: int = Field(ge=1, description="number of documents of each language that are read, from the first on")
 
 
 class Pages(Strict):
     """Size of the sample of a Wikipedia."""
 
-    pages: int = Field(ge=1, description="the first N pages of each dump, in the order of their ids")
+    pages: int = Field(ge=1, description="number of pages of each dump that are read, in the order of their ids")
 
 
 class Corpora(Strict):
@@ -45,45 +45,58 @@ class Corpora(Strict):
 class Scale(Strict):
     """A scale: a set of sizes, and the keys of recipes that these sizes force."""
 
-    like: str | None = Field(None, description="the scale of the catalogue that holds what this one leaves out")
-    title: Label
-    generated: bool = Field(description="whether the data come from the generated internet")
-    seed: Seed = 0
-    threads: int = Field(1, ge=1, description="CPU threads of a training or encoding job; part of every recipe")
+    like: str | None = Field(
+        None, description="scale of the catalogue from which this one inherits all keys that it leaves out"
+    )
+    title: Label = Field(description="short description, printed at the beginning of a run")
+    generated: bool = Field(description="true: the data come from the generated internet; false: real data")
+    seed: Seed = Field(0, description="seed of the generated internet, of mining and of transfer sets")
+    threads: int = Field(
+        1, ge=1, description="CPU threads of a training or encoding job; replaces `threads` of every recipe"
+    )
     gpus: int | None = Field(
-        None, ge=0, description="GPUs of a job where cluster.yaml names none; None: the rule's own"
+        None,
+        ge=0,
+        description="most GPUs of a job for whose rule cluster.yaml names no number; null: the number in rules.yaml",
     )
     encoder_weights: float | None = Field(
         None,
         gt=0,
-        description="millions of weights of the largest checkpoint that is read, but for the configuration's models",
+        description="size of the largest checkpoint of the catalogue that is used, in millions of weights; models "
+        "of config.yaml have no limit; null: no limit",
     )
-    languages: list[str] | None = Field(None, description="the generated languages; None: all that a dataset has")
+    languages: list[str] | None = Field(
+        None, description="languages of the generated data; null: all that a dataset has"
+    )
     pretraining_languages: dict[str, list[str]] = Field(
         {},
-        description="recipe -> the generated languages that its models are trained in, if they name none; default: all",
+        description="recipe -> languages that its models are pretrained in, unless a model's override names "
+        "languages; default: `languages`",
     )
     benchmarks: dict[str, list[str]] = Field(
         {},
-        description="benchmark -> the languages that it is evaluated in, each with its whole collection; default: all",
+        description="benchmark -> languages that it is evaluated in, each with its whole collection; default: "
+        "`languages`",
     )
-    world: WorldSizes = Field(WorldSizes(), description="sizes of the generated world")
-    standins: dict[str, Values] = Field({}, description="stand-in -> keys forced by this scale")
+    world: WorldSizes = Field(WorldSizes(), description="sizes of the generated internet")
+    standins: dict[str, Values] = Field({}, description="stand-in for a checkpoint -> keys that this scale changes")
     shards: dict[Literal["wikipedia"], Annotated[int, Field(ge=1)]] = Field(
-        {}, description="corpus -> parts that a language's dump is cut into, each a job"
+        {}, description="corpus -> number of parts that each language's dump is cut into; each part is a job"
     )
     shard_bytes: dict[Literal["wikipedia"], Annotated[int, Field(ge=1 << 20)]] = Field(
-        {}, description="corpus -> about the bytes of a dump in a part, where `shards` gives no number of parts"
+        {}, description="corpus -> approximate bytes of a dump in each part, where `shards` gives no number"
     )
     corpora: Corpora = Field(Corpora(), description="corpus -> how much of it is fetched and read; default: all")
-    pretraining: dict[str, Values] = Field({}, description="recipe -> keys forced by this scale")
-    models: dict[str, Values] = Field({}, description="model -> recipe keys forced by this scale")
-    finetuning: dict[str, Values] = Field({}, description="recipe -> keys forced by this scale")
-    calibration: dict[str, Values] = Field({}, description="recipe -> keys forced by this scale")
-    title_queries: dict[str, Values] = Field({}, description="recipe -> keys forced by this scale")
-    generators: dict[str, Values] = Field({}, description="recipe -> keys forced by this scale")
-    generated_queries: dict[str, Values] = Field({}, description="recipe -> keys forced by this scale")
-    reranking: dict[str, Values] = Field({}, description="recipe -> keys forced by this scale")
-    answering: dict[str, Values] = Field({}, description="recipe -> keys forced by this scale")
-    encoding: SomeEncoding = Field(SomeEncoding(), description="lengths forced by this scale at encoding")
-    pairs: dict[str, Values] = Field({}, description="mining method -> keys forced by this scale")
+    pretraining: dict[str, Values] = Field({}, description="recipe -> keys that this scale changes")
+    models: dict[str, Values] = Field({}, description="model -> keys of its pretraining recipe that this scale changes")
+    finetuning: dict[str, Values] = Field({}, description="recipe -> keys that this scale changes")
+    calibration: dict[str, Values] = Field({}, description="recipe -> keys that this scale changes")
+    title_queries: dict[str, Values] = Field({}, description="recipe -> keys that this scale changes")
+    generators: dict[str, Values] = Field({}, description="recipe -> keys that this scale changes")
+    generated_queries: dict[str, Values] = Field({}, description="recipe -> keys that this scale changes")
+    reranking: dict[str, Values] = Field({}, description="recipe -> keys that this scale changes")
+    answering: dict[str, Values] = Field({}, description="recipe -> keys that this scale changes")
+    encoding: SomeEncoding = Field(
+        SomeEncoding(), description="keys of the encoding that this scale changes, e.g. lengths"
+    )
+    pairs: dict[str, Values] = Field({}, description="mining recipe -> keys that this scale changes")

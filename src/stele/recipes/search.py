@@ -17,11 +17,17 @@ B = Annotated[float, Field(ge=0, le=1)]
 class Rm3(Strict):
     """Pseudo-relevance feedback by RM3 (Abdul-Jaleel et al. 2004) as Anserini has it, with its default values."""
 
-    documents: int = Field(10, ge=1, description="best ones of BM25 that terms are taken from")
-    terms: int = Field(10, ge=1, description="that are kept of each of them, and of all together")
-    original_weight: float = Field(0.5, ge=0, le=1, description="of the query as it was")
+    documents: int = Field(10, ge=1, description="number of BM25's best documents from which terms are taken")
+    terms: int = Field(
+        10, ge=1, description="number of terms that are kept of each of these documents, and of all of them together"
+    )
+    original_weight: float = Field(
+        0.5, ge=0, le=1, description="weight of the original query in the expanded one; the added terms have the rest"
+    )
     filter: Literal["ascii", "none"] = Field(
-        "ascii", description="ascii: only terms of a-z and 0-9 are added, as Anserini did until 2021"
+        "ascii",
+        description="ascii: only terms of a-z and 0-9 are added, as in Anserini until 2021; none: terms of any "
+        "characters",
     )
 
 
@@ -30,8 +36,13 @@ class Bm25(Strict):
 
     k1: K1
     b: B
-    lengths: Literal["exact", "lucene"] = Field("exact", description="lucene: rounded down as its one byte keeps them")
-    field: TopicField | None = Field(None, description="of a topic, that is the query; None: the collection's own")
+    lengths: Literal["exact", "lucene"] = Field(
+        "exact",
+        description="lengths of documents in the formula: exact, or rounded down as Lucene stores them in one byte",
+    )
+    field: TopicField | None = Field(
+        None, description="field of a topic that is the query; null: the collection's default"
+    )
 
 
 class Tuning(Strict):
@@ -52,7 +63,9 @@ class Fusion(Strict):
     """Fusion of rankings, with weight w for term matching and 1 - w for dense retrieval (Shi et al., section 3)."""
 
     scores: Literal["raw", "min_max"] = Field(
-        "raw", description="min_max: each list's scores are scaled to 0..1, query by query; the paper states nothing"
+        "raw",
+        description="raw: scores as they are; min_max: scores of each list scaled to 0..1, query by query; the "
+        "paper does not say which",
     )
 
 
@@ -64,10 +77,12 @@ class Windows(Strict):
     or of all of them if it has fewer. With `best` 1 it is the score of its best passage (max-passage).
     """
 
-    sentences: int = Field(ge=1, description="a window")
-    stride: int = Field(ge=1, description="sentences from one window's beginning to the next one's")
-    hits: int = Field(ge=1, description="windows that are retrieved for a query")
-    best: int = Field(ge=1, description="of a document's retrieved windows, whose mean score is the document's")
+    sentences: int = Field(ge=1, description="number of sentences in a window")
+    stride: int = Field(ge=1, description="sentences from the beginning of one window to the beginning of the next")
+    hits: int = Field(ge=1, description="number of windows that are retrieved for a query")
+    best: int = Field(
+        ge=1, description="number of a document's best retrieved windows whose mean score is the document's score"
+    )
 
     @model_validator(mode="after")
     def _no_gap(self) -> Windows:
@@ -82,9 +97,11 @@ class TokenWindows(Strict):
     With `best` 1 a document's score is that of its best window (max-passage: Dai and Callan, SIGIR 2019, section 3).
     """
 
-    overlap: float = Field(ge=0, lt=1, description="share of a window that the next one has, too")
-    hits: int = Field(ge=1, description="windows that are retrieved for a query")
-    best: int = Field(1, ge=1, description="of a document's retrieved windows, whose mean score is the document's")
+    overlap: float = Field(ge=0, lt=1, description="share of a window that the next one repeats")
+    hits: int = Field(ge=1, description="number of windows that are retrieved for a query")
+    best: int = Field(
+        1, ge=1, description="number of a document's best retrieved windows whose mean score is the document's score"
+    )
 
 
 # --- calibration (CCP, section 3.2) -----------------------------------------------------------------------------------
@@ -95,36 +112,68 @@ class RotationRecipe(Strict):
     `unsupervised.py`, except `dis_most_frequent` (the most frequent words), which has no meaning for sentences.
     """
 
-    start: Literal["adversarial", "identity"] = "adversarial"
-    epochs: int = Field(5, ge=1, description="of the adversarial start; W is judged after each")
-    epoch_vectors: int = Field(1_000_000, ge=1, description="of each language that W is trained on in an epoch")
-    batch: int = Field(32, ge=1, description="vectors of each language")
-    discriminator_steps: int = Field(5, ge=1, description="of the discriminator for one of W")
-    discriminator_layers: int = Field(2, ge=0, description="hidden ones")
-    discriminator_width: int = Field(2048, ge=1)
-    input_dropout: float = Field(0.1, ge=0, lt=1)
-    smoothing: float = Field(0.1, ge=0, lt=0.5, description="labels are this far from 0 and 1")
-    learning_rate: float = Field(0.1, gt=0, description="of both, by SGD; W's falls")
-    decay: float = Field(0.98, gt=0, le=1, description="of W's learning rate, after each epoch")
-    shrink: float = Field(
-        0.5, gt=0, le=1, description="besides, where the criterion falls for the second time or later"
+    start: Literal["adversarial", "identity"] = Field(
+        "adversarial",
+        description="what comes before the refinements: an adversarial search for W, or nothing (identity)",
     )
-    beta: float = Field(0.001, ge=0, description="W goes towards an orthogonal matrix by so much a step")
-    refinements: int = Field(5, ge=0, description="Procrustes solutions over mutual nearest neighbours by CSLS")
-    neighbours: int = Field(10, ge=1, description="the k of CSLS")
-    refinement_vectors: int = Field(15_000, ge=1, description="of each language, among which neighbours are sought")
-    criterion_vectors: int = Field(10_000, ge=1, description="of each language, on which a W is judged")
+    epochs: int = Field(5, ge=1, description="epochs of the adversarial search; W is judged after each")
+    epoch_vectors: int = Field(
+        1_000_000, ge=1, description="vectors of each language on which W is trained in an epoch"
+    )
+    batch: int = Field(32, ge=1, description="vectors of each language in a step")
+    discriminator_steps: int = Field(5, ge=1, description="steps of the discriminator for each step of W")
+    discriminator_layers: int = Field(2, ge=0, description="hidden layers of the discriminator")
+    discriminator_width: int = Field(2048, ge=1, description="units in each hidden layer of the discriminator")
+    input_dropout: float = Field(
+        0.1,
+        ge=0,
+        lt=1,
+        description="dropout probability of the discriminator's input while the discriminator is trained",
+    )
+    smoothing: float = Field(
+        0.1, ge=0, lt=0.5, description="label smoothing of the discriminator: how far its labels are from 0 and 1"
+    )
+    learning_rate: float = Field(
+        0.1, gt=0, description="learning rate of SGD, for the discriminator and for W; only W's falls"
+    )
+    decay: float = Field(0.98, gt=0, le=1, description="factor of W's learning rate after each epoch")
+    shrink: float = Field(
+        0.5,
+        gt=0,
+        le=1,
+        description="further factor of W's learning rate after each epoch whose W is not the best so far, except "
+        "the first such epoch",
+    )
+    beta: float = Field(
+        0.001, ge=0, description="strength with which W is moved towards an orthogonal matrix after each step"
+    )
+    refinements: int = Field(
+        5,
+        ge=0,
+        description="number of Procrustes solutions after the start, each over mutual nearest neighbours by CSLS",
+    )
+    neighbours: int = Field(10, ge=1, description="number of nearest neighbours in CSLS (its k)")
+    refinement_vectors: int = Field(
+        15_000, ge=1, description="first vectors of each language, among which mutual neighbours are searched"
+    )
+    criterion_vectors: int = Field(
+        10_000, ge=1, description="first vectors of each language, on which each W is judged"
+    )
 
 
 class CalibrationRecipe(Recipe):
     """Recipe of a calibration: mean and deviation of each language's vectors, and the rotation W of each pair."""
 
-    sentences: int = Field(200_000, ge=2, description="of CommonCrawl for each language; the paper states no number")
-    scale_by: Literal["standard_deviation", "variance"] = Field(
-        "standard_deviation", description="what shifted vectors are divided by; `variance` is the paper's word"
+    sentences: int = Field(
+        200_000, ge=2, description="sentences of CommonCrawl for each language; the paper states no number"
     )
-    rotation: RotationRecipe = RotationRecipe()
-    threads: int = Field(1, ge=1, description="of a CPU: they change the last bits")
+    scale_by: Literal["standard_deviation", "variance"] = Field(
+        "standard_deviation",
+        description="statistic by which each coordinate of the shifted vectors is divided; `variance` is the "
+        "paper's word",
+    )
+    rotation: RotationRecipe = Field(RotationRecipe(), description="how the rotation of a language pair is learnt")
+    threads: int = Field(1, ge=1, description="CPU threads; another number changes the last bits of the result")
 
     @model_validator(mode="after")
     def _sentences_suffice(self) -> CalibrationRecipe:

@@ -39,32 +39,57 @@ class Recipe(PretrainingRecipe):
     """
 
     objective: Literal["ccp"] = "ccp"
-    languages: list[str] = Field(min_length=1, description="train on these; bank and statistics are tagged by them")
-    pairs: int = Field(ge=2, description="centres of one contrastive group, each with one sentence of its window")
+    languages: list[str] = Field(
+        min_length=1, description="languages to train on; the bank and the running statistics tell them apart"
+    )
+    pairs: int = Field(ge=2, description="centres in a contrastive group, each with one other sentence of its window")
     step_pairs: int | None = Field(
-        None, ge=2, description="pairs of a step if all its groups were contrastive; they give `groups`"
+        None,
+        ge=2,
+        description="pairs in an optimiser step without MLM batches; determines `groups` and `mlm_sequences`, which "
+        "are then left out",
     )
     sentence_length: int = Field(ge=3, description="most tokens of a sentence, special ones included")
-    window: int = Field(ge=1, description="of the sentences around a centre that may be its partner")
-    window_counts: Literal["sentences", "radius"] = Field(
-        "sentences", description="sentences: the centre among them, 2 is the next one (Table 6); radius: to each side"
+    window: int = Field(
+        ge=1,
+        description="size of the window around a centre from which its partner is drawn; window_counts gives the unit",
     )
-    temperature: float = Field(gt=0)
-    l2: bool = Field(description="cosines; false: inner products")
+    window_counts: Literal["sentences", "radius"] = Field(
+        "sentences",
+        description="sentences: the window's number of sentences, the centre included, so that 2 is the centre and "
+        "the next one (Table 6); radius: the number of sentences on each side",
+    )
+    temperature: float = Field(gt=0, description="number by which scores are divided before the softmax")
+    l2: bool = Field(description="true: scores are cosines; false: inner products")
     candidates: Literal["other_side", "both_sides"] = Field(
-        "other_side", description="of a group: the partners for a centre and the reverse, or all other sentences"
+        "other_side",
+        description="candidates of a sentence in its group: other_side: the partners for a centre, the centres for "
+        "a partner; both_sides: all other sentences",
     )
     batch_norm: Literal["asymmetric", "plain", "none"] = Field(
-        description="in the heads; asymmetric: one by its batch, one by running statistics, in turns"
+        description="batch normalisation in the two heads; asymmetric: one head uses the batch's statistics, the "
+        "other running statistics, in alternation; plain: both use the batch's"
     )
-    statistics: Literal["all", "language"] = Field("all", description="what running statistics are of")
-    output_norm: bool = Field(False, description="a second one behind each head, without a learned scale and shift")
-    bank: int = Field(ge=0, description="sentences of earlier steps that are candidates")
-    bank_per: Literal["all", "language"] = Field("all", description="whether all languages share a bank of that size")
+    statistics: Literal["all", "language"] = Field(
+        "all", description="whether all languages share the running statistics or each language has its own"
+    )
+    output_norm: bool = Field(
+        False, description="adds a batch normalisation to the end of each head, without a learned scale and shift"
+    )
+    bank: int = Field(
+        ge=0, description="sentences of earlier steps that the memory bank holds as further candidates; 0: no bank"
+    )
+    bank_per: Literal["all", "language"] = Field(
+        "all", description="whether all languages share one bank of that size or each language has its own"
+    )
     bank_languages: Literal["own", "shared"] = Field(
-        "own", description="candidates, in the bank and in the group: of a sentence's own language, or of any"
+        "own",
+        description="own: candidates, in the bank and in the group, are in the sentence's language only; shared: in "
+        "any language",
     )
-    bank_sides: Literal["context", "both"] = Field("context", description="what enters: the partners, or centres, too")
+    bank_sides: Literal["context", "both"] = Field(
+        "context", description="sentences that enter the bank: only the partners (context), or the centres too (both)"
+    )
 
     @property
     def reach(self) -> tuple[int, int]:

@@ -30,17 +30,25 @@ class Recipe(TasksRecipe):
     """Recipe keys of the CLIR language model."""
 
     objective: Literal["clir"] = "clir"
-    tasks: list[Literal["rr", "qlm"]] = Field(min_length=1, description="in the order that they take turns in")
-    mixing: Literal["rounds"] = Field("rounds", description="a group is of one language pair; each comes once a round")
-    sampling_alpha: float = Field(0.0, ge=0, le=0, description="every language pair comes as often")
-    groups: int = Field(1, ge=1, description="groups an optimiser step")
-    pairs: int = Field(ge=1, description="queries of a group, each with its document")
+    tasks: list[Literal["rr", "qlm"]] = Field(
+        min_length=1,
+        description="tasks in the order in which they take turns: rr is relevance ranking, qlm query language "
+        "modelling",
+    )
+    mixing: Literal["rounds"] = Field(
+        "rounds", description="a group is of one language pair, and each pair has one group of each task in a round"
+    )
+    sampling_alpha: float = Field(0.0, ge=0, le=0, description="fixed: every language pair comes equally often")
+    groups: int = Field(1, ge=1, description="number of groups in an optimiser step")
+    pairs: int = Field(ge=1, description="queries in a group, each with its document")
     length: int = Field(ge=8, description="most tokens of a query and a document together, special ones included")
-    mask: Literal["query", "document", "both"] = Field("query", description="whose tokens QLM hides")
+    mask: Literal["query", "document", "both"] = Field(
+        "query", description="text whose tokens are hidden in the task qlm"
+    )
     ranking: Literal["pairwise", "pointwise"] = Field(
         "pairwise",
-        description="RR: a softmax over the scores of a positive and a negative, from the state of [CLS]; or two "
-        "classes for each document by itself, from the pooler",
+        description="loss of the task rr; pairwise: softmax over the scores of a positive and a negative, from the "
+        "state of [CLS]; pointwise: two classes for each document, from the pooler's output",
     )
 
     @model_validator(mode="after")

@@ -23,11 +23,14 @@ class Recipe(PretrainingRecipe):
     """Recipe keys of CROP."""
 
     objective: Literal["crop"] = "crop"
-    pairs: int = Field(ge=2, description="pairs of one contrastive group")
+    pairs: int = Field(ge=2, description="pairs in a contrastive group")
     sentence_length: int = Field(ge=3, description="most tokens of a sentence, special ones included")
-    temperature: float = Field(gt=0)
-    projector: Literal["none", "shared", "asymmetric"]
-    mask_duplicates: bool = Field(True, description="a sentence equal to the positive is not a negative")
+    temperature: float = Field(gt=0, description="number by which scores are divided before the softmax")
+    projector: Literal["none", "shared", "asymmetric"] = Field(
+        description="heads that project both sides before the loss: none, one shared by both sides, or one for each "
+        "side (asymmetric)"
+    )
+    mask_duplicates: bool = Field(True, description="excludes sentences equal to the positive from the negatives")
 
     def new_objective(self, task: str) -> Crop:
         return Crop(self)

@@ -24,12 +24,12 @@ class Recipe(PretrainingRecipe):
     """Recipe keys of ICT; the original's group of 4,096 needs `encode_chunk`."""
 
     objective: Literal["ict"] = "ict"
-    pairs: int = Field(ge=2, description="pairs of one contrastive group")
+    pairs: int = Field(ge=2, description="pairs in a contrastive group")
     query_length: int = Field(ge=3, description="most tokens of a query, special ones included")
-    block_length: int = Field(ge=3, description="most tokens of a block")
-    width: int = Field(ge=1, description="numbers a projected vector")
-    temperature: float = Field(1.0, gt=0)
-    mask_duplicates: bool = Field(True, description="a block equal to the positive is not a negative")
+    block_length: int = Field(ge=3, description="most tokens of a block, special ones included")
+    width: int = Field(ge=1, description="dimensions of a projected vector")
+    temperature: float = Field(1.0, gt=0, description="number by which scores are divided before the softmax")
+    mask_duplicates: bool = Field(True, description="excludes blocks equal to the positive from the negatives")
 
     def new_objective(self, task: str) -> InverseCloze:
         return InverseCloze(self)

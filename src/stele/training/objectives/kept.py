@@ -48,12 +48,16 @@ class Recipe(TasksRecipe):
     """
 
     objective: Literal["kept"] = "kept"
-    tasks: list[Task] = Field(min_length=1, description="what pairs are made of, each with a store of its own")
-    pairs: int = Field(ge=2, description="pairs of one contrastive group, of one task")
+    tasks: list[Task] = Field(
+        min_length=1,
+        description="crop, or mining methods on the knowledge base: the origins of pairs, each with its own store "
+        "and groups",
+    )
+    pairs: int = Field(ge=2, description="pairs in a contrastive group; all are of one task")
     length: int = Field(ge=3, description="most tokens of a text, special ones included")
-    temperature: float = Field(gt=0)
+    temperature: float = Field(gt=0, description="number by which scores are divided before the softmax")
     crop_ratio: CropRatio
-    mask_duplicates: bool = Field(True, description="a passage equal to the positive is not a negative")
+    mask_duplicates: bool = Field(True, description="excludes passages equal to the positive from the negatives")
 
     @model_validator(mode="before")
     @classmethod

@@ -27,11 +27,16 @@ class Recipe(PretrainingRecipe):
     """Recipe keys of MoCo. Queries are independent of each other; only a step's `groups` x `pairs` pairs matter."""
 
     objective: Literal["moco"] = "moco"
-    pairs: int = Field(ge=1, description="pairs of crops encoded together")
+    pairs: int = Field(ge=1, description="pairs of crops that are encoded together")
     length: int = Field(ge=3, description="most tokens of a crop, special ones included")
-    temperature: float = Field(gt=0)
-    queue: int = Field(ge=1, description="keys of earlier steps: the negatives")
-    momentum: float = Field(ge=0, le=1, description="what the encoder of the keys keeps of itself in a step")
+    temperature: float = Field(gt=0, description="number by which scores are divided before the softmax")
+    queue: int = Field(ge=1, description="number of keys of earlier steps that serve as negatives")
+    momentum: float = Field(
+        ge=0,
+        le=1,
+        description="share of its own weights that the key encoder keeps in a step; the rest comes from the trained "
+        "encoder",
+    )
     crop_ratio: CropRatio
 
     @model_validator(mode="after")

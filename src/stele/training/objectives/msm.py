@@ -30,17 +30,31 @@ class Recipe(PretrainingRecipe):
 
     group_key: ClassVar[str] = "documents"
     objective: Literal["msm"] = "msm"
-    documents: int = Field(ge=2, description="documents of one contrastive group")
+    documents: int = Field(ge=2, description="documents in a contrastive group")
     sentences: int = Field(ge=2, description="most sentences of a document")
     sentence_length: int = Field(ge=3, description="most tokens of a sentence, special ones included")
-    layers: int = Field(ge=1, description="layers of the document encoder")
-    mu: float = Field(ge=0, le=1, description="weight of the dynamic bias")
-    temperature: float = Field(gt=0)
-    intra_negatives: bool = Field(True, description="other sentences of the same document are negatives")
-    projector: Literal["none", "shared", "asymmetric"]
-    document_encoder: Literal["shared", "separate_english"] = "shared"
-    heads: Literal["shared", "separate_english"] = "shared"
-    mask_duplicates: bool = Field(False, description="equal sentences are not negatives; MSM keeps them")
+    layers: int = Field(ge=1, description="number of layers of the document encoder")
+    mu: float = Field(
+        ge=0,
+        le=1,
+        description="weight of the dynamic bias, which lowers the scores of negatives from the query's own "
+        "document; 0: no bias",
+    )
+    temperature: float = Field(gt=0, description="number by which scores are divided before the softmax")
+    intra_negatives: bool = Field(True, description="other sentences of a query's own document are negatives, too")
+    projector: Literal["none", "shared", "asymmetric"] = Field(
+        description="heads that project both sides before the loss: none, one shared by both sides, or one for each "
+        "side (asymmetric)"
+    )
+    document_encoder: Literal["shared", "separate_english"] = Field(
+        "shared", description="one document encoder for all languages, or a separate one for English"
+    )
+    heads: Literal["shared", "separate_english"] = Field(
+        "shared", description="the same heads for all languages, or separate ones for English"
+    )
+    mask_duplicates: bool = Field(
+        False, description="excludes sentences equal to the positive from the negatives, which MSM does not"
+    )
 
     @model_validator(mode="after")
     def _english_has_groups_of_its_own(self) -> Recipe:
