@@ -46,14 +46,14 @@ PART = ".stele-generating."  # prefix of the folders of an unfinished run
 
 class Mirror(Job):
     world: Json
-    """The scale's `world` block."""
+    """Sizes of the generated internet: the scale's block `world`."""
     languages: Some[str]
     """Languages of the generated text."""
     seed: Seed
     output: Path
-    """manifest.json in the folder of the mirror."""
+    """Manifest to write, manifest.json in the folder of the mirror."""
     user_data: Path
-    """Folder for files that upstream does not release freely."""
+    """Folder for files that upstream does not distribute freely."""
 
 
 def run(args: Mirror) -> None:

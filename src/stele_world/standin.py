@@ -47,13 +47,13 @@ class Standin(ResumableJob):
     checkpoint: str
     """Key of the stand-in in catalogue/standins.yaml."""
     recipe: Json
-    """Recipe of the stand-in, with the scale's sizes."""
+    """Recipe of the stand-in with the scale's changes."""
     mirror: Path
-    """Folder of the generated text, where the stand-in is published."""
+    """Folder of the mirror, to which the stand-in is added."""
     languages: Some[str]
     """Languages of the generated text that it learns from."""
     base: tuple[Path, ...] = ()
-    """Records of the stand-ins from which it continues."""
+    """Records of the stand-ins from which this one continues."""
     seed: Seed
     output: Record
     """The record to write."""

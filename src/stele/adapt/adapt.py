@@ -79,29 +79,34 @@ class Adapt(Job):
     model: Positional[str]
     """A hub id, a folder, or a key of models.yaml."""
     documents: Path
-    """Your text: a folder or a file, see docs/adapt.md."""
+    """Your text: a folder or a file in one of the formats of docs/adapt.md."""
     methods: Some[str] | None = None
-    """Training objectives to compare, default: msm; the first sets the compute of all."""
-    benchmarks: Some[str] | None = Field(None, description=f"Default: of --data, else {' '.join(DEFAULT_BENCHMARKS)}.")
+    """Training objectives to add; the first of an adaptation sets the compute of all; default: msm."""
+    benchmarks: Some[str] | None = Field(
+        None,
+        description=f"Benchmarks to add; default at first: those of --data, else {' '.join(DEFAULT_BENCHMARKS)}.",
+    )
     data: Some[Path] = ()
-    """Folders of data sets of your own, in BEIR's or MTEB's layout; each is named after its folder."""
+    """Folders of your own data sets, in BEIR's or MTEB's layout; each is named after its folder."""
     languages: Some[str] | None = None
     """Languages to evaluate in; default: the documents' languages."""
-    seeds: Whole | None = Field(None, description=f"Of each method; default: {SEEDS}.")
+    seeds: Whole | None = Field(
+        None, description=f"Number of seeds of each method; default: {SEEDS}, or as many as before."
+    )
     hours: Number | None = None
-    """Hours of all trainings together; the number of steps follows from them."""
+    """Hours of all trainings together; the number of steps is computed from them."""
     steps: Whole | None = None
-    """Training steps of the first method, instead of --hours."""
+    """Training steps of the first method, in place of --hours."""
     name: str | None = None
-    """What the adaptation is called; default: as the encoder."""
+    """Name of the adaptation; default: the encoder's name."""
     encoding: Some[str] = ()
-    """KEY=VALUE ...: how texts become vectors, e.g. pooling=mean."""
+    """How texts become vectors, as KEY=VALUE ..., e.g. pooling=mean."""
     configfile: Path | None = None
-    """More keys of config.yaml, e.g. user_data."""
+    """File with further keys of config.yaml, e.g. user_data."""
     snakemake: Annotated[tuple[str, ...], Parameter(allow_leading_hyphen=True)] = ()
-    """Options of Snakemake: all that follows."""
+    """Options for Snakemake: everything after this flag."""
     plan: bool = False
-    """Show what it takes and run nothing."""
+    """Show the jobs and their cost, and run nothing."""
 
 
 def run(args: Adapt) -> None:

@@ -23,9 +23,9 @@ JOB = "hold_out"
 
 class HoldOut(Job):
     side: Literal["training", "held_out"]
-    """Which of the two to write."""
+    """Documents to write: those to train on, or those held out."""
     documents: Some[Record]
-    """Shards in order."""
+    """Records of all shards of the language's documents, in order."""
     output: Annotated[NewRecord, record_of(JOB)]
 
 

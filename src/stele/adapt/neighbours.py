@@ -32,9 +32,9 @@ class Neighbours(Job):
     encoder: Record
     """record.json in the encoder's folder."""
     encoding: Json = "{}"
-    """Keys of an encoding, by who says them."""
+    """Encoding keys that the encoder's folder does not state, by origin."""
     documents: Some[str]
-    """LANGUAGE=RECORD of each: documents that are held out."""
+    """Record of each language's held-out documents, as LANGUAGE=RECORD."""
     threads: Threads = None
     output: Annotated[NewRecord, record_of(JOB)]
 

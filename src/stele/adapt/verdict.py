@@ -50,18 +50,18 @@ OF_A_TRAINING = ("steps", "losses", "chance", "diverged", "unlearnt", "cpu_secon
 
 class Verdict(Job):
     settings: Json
-    """The key `adapt`, benchmarks with settings."""
+    """Values of the key `adapt` of config.yaml, with the settings of each benchmark."""
     results_dir: ResultsFolder
     encoders: Some[str]
-    """MODEL:SEED=RECORD of all trainings."""
+    """Records of all trainings, as MODEL:SEED=RECORD."""
     neighbours: Some[str]
-    """MODEL:SEED=RECORD of each."""
+    """Records of `adapt neighbours`, as MODEL:SEED=RECORD."""
     leakage: Some[str]
-    """BENCHMARK=RECORD of each, of `corpora leakage`."""
+    """Records of `corpora leakage`, as BENCHMARK=RECORD."""
     documents: Some[Record]
-    """Of each language, of `corpora documents`."""
+    """Records of `corpora documents`, one per language."""
     output: Annotated[Path, ends_in(".json")]
-    """verdict.json to write."""
+    """File to write, verdict.json."""
 
 
 def run(args: Verdict) -> None:

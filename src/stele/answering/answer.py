@@ -16,6 +16,8 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
+from pydantic import Field
+
 from stele.artifacts import records
 from stele.artifacts.state import drop, own_folder, write_with_epochs
 from stele.benchmarks.arguments import data_folders, data_records
@@ -46,13 +48,16 @@ class Answer(ResumableJob):
     benchmark: str
     """Name of the benchmark in benchmarks.yaml."""
     languages: Some[Name]
-    """Pairs of a question language and a paragraph language: en-de."""
+    """Pairs of a question language and a paragraph language, e.g. en-de."""
     recipe: Json
-    """Training set, sizes and optimisation."""
+    """Recipe: training set, sizes, optimisation."""
     data: Datasets
-    training_data: Datasets
+    training_data: Datasets = Field(
+        description="Data of the training set as DATASET[:PART]=PATH ...; each PATH is a record.json, a folder or a "
+        "file."
+    )
     encoder: Record
-    """The encoder to fine-tune."""
+    """Record of the encoder to fine-tune."""
     seed: Seed
     output: Annotated[NewRecord, record_beside(JOB, ["answers"], "epochs.csv")]
 

@@ -25,7 +25,7 @@ from stele.papers.paper import PAPER_TABLES
 
 class Check(Job):
     papers: Positional[tuple[str, ...]] = ()
-    """Default: all papers that have claims."""
+    """Papers to check; default: all papers that have claims."""
     specs: SpecsFolder = PAPER_TABLES
 
 

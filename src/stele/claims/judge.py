@@ -53,14 +53,14 @@ class Judge(Job):
     folder: Positional[Path] = Path("results")
     """Folder of results."""
     paper: Some[str] | None = None
-    """Default: all papers that have claims."""
+    """Papers whose claims are judged; default: all papers that have claims."""
     specs: SpecsFolder = PAPER_TABLES
     format: Literal["text", "csv", "json"] = "text"
     """Format of the verdicts."""
     into: Path | None = None
-    """Folder to write {paper}.json and {paper}.csv into instead of showing the verdicts."""
+    """Folder to write {paper}.json and {paper}.csv to, instead of showing the verdicts."""
     template: Path | None = None
-    """Jinja template of a page to fill with the verdicts and show."""
+    """Jinja template of a page, which is filled with the verdicts and shown."""
 
 
 def run(args: Judge) -> None:

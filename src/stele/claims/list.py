@@ -20,7 +20,7 @@ COLUMNS = ("paper", "key", "main", "kind", "places", "text", "stated", "print", 
 
 class ListClaims(Job):
     papers: Positional[tuple[str, ...]] = ()
-    """Default: all papers that have claims."""
+    """Papers whose claims are listed; default: all papers that have claims."""
     specs: SpecsFolder = PAPER_TABLES
     format: Literal["text", "csv"] = "text"
     """Format of the list."""

@@ -52,9 +52,9 @@ class Pack(Job):
     results: Positional[Path]
     """Folder of results."""
     folder: Positional[Path]
-    """Folder to pack them into."""
+    """Folder to pack the results into."""
     work: Path | None = None
-    """The scale's folder of work, for loss curves (default: work/{scale})."""
+    """Folder of the scale's intermediate files, for loss curves; default: work/{scale}."""
     specs: SpecsFolder = PAPER_TABLES
 
 

@@ -71,17 +71,17 @@ class Need(NamedTuple):
 
 class PlanClaims(Job):
     claim: Some[str] | None = None
-    """Claims as [PAPER/]KEY; default: all claims of the papers."""
+    """Claims to plan, as [PAPER/]KEY; default: all claims of the papers."""
     paper: Some[str] | None = None
-    """Default: all papers that have claims."""
+    """Papers whose claims are planned; default: all papers that have claims."""
     main: bool = False
-    """Plan only main claims."""
+    """Plan only the papers' main claims."""
     scale: str | None = None
-    """Default: the scale that a run would choose."""
+    """Scale to plan; default: the scale that a run would choose."""
     seeds: tuple[Whole, Whole] | None = None
-    """Numbers of seeds of pretraining and of fine-tuning."""
+    """Numbers of seeds of pretraining and of fine-tuning; default: the seeds of --config."""
     config: Path = Path("config.yaml")
-    """The configuration to plan."""
+    """Configuration to plan."""
     specs: SpecsFolder = PAPER_TABLES
     format: Literal["text", "csv"] = "text"
     """Format of the list."""

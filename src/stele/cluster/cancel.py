@@ -13,7 +13,7 @@ from stele.command.arguments import Job
 
 class Cancel(Job):
     folder: Path = Path()
-    """Folder in which the workflow ran; default: here."""
+    """Folder in which the workflow ran; default: this folder."""
 
 
 def run(args: Cancel) -> None:

@@ -57,9 +57,9 @@ class Item:
 
 class Check(Job):
     folder: Path = Path()
-    """Folder in which the temporary folder is made, visible to the nodes; default: here."""
+    """Folder, visible to the nodes, for the temporary folder of the test; default: this folder."""
     minutes: Number = 60
-    """Longest time to wait, including the time in the queue."""
+    """Most minutes to wait, including the time in the queue."""
 
 
 def run(args: Check) -> None:

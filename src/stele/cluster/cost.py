@@ -29,7 +29,7 @@ class Cost(Job):
     snakemake: Positional[tuple[str, ...]] = ()
     """Arguments of snakemake, after `--`; default target: all_tables."""
     all: bool = False
-    """Also count jobs whose results exist."""
+    """Count jobs whose results exist, too."""
 
 
 def run(args: Cost) -> None:

@@ -151,15 +151,24 @@ Number = Annotated[float, _read(number)]
 Record = Annotated[Path, Parameter(metavar="RECORD")]
 Name = Annotated[str, AfterValidator(partial(relative, where="name of files"))]  # a part of what is written
 Json = Annotated[str, Parameter(metavar="JSON")]
-NewRecord = Annotated[Record, Field(description="The record to write; what it describes stands beside it.")]
+NewRecord = Annotated[
+    Record, Field(description="The record (JSON) to write; the job's other files are written beside it.")
+]
 
 # what many jobs have
-Datasets = Annotated[Some[str], Field(description="DATASET[:PART]=PATH of each: a record.json, a folder or a file.")]
-State = Annotated[Path, Field(description="Folder for the state of an unfinished run.")]
-Code = Annotated[str, Field(description="Fingerprint of the code, by the rule; another one starts the job anew.")]
-Threads = Annotated[Count | None, Field(description="CPU threads; default: as many as torch takes.")]
+Datasets = Annotated[
+    Some[str], Field(description="Data as DATASET[:PART]=PATH ...; each PATH is a record.json, a folder or a file.")
+]
+State = Annotated[Path, Field(description="Folder for the state of an unfinished run, which resumes from it.")]
+Code = Annotated[
+    str,
+    Field(
+        description="Fingerprint of the code, set by the workflow; the job starts anew if it differs from the state's."
+    ),
+]
+Threads = Annotated[Count | None, Field(description="CPU threads; default: torch's choice.")]
 ResultsFolder = Annotated[Path, Field(description="Folder of results.")]
-SpecsFolder = Annotated[Path, Field(description="Folder of the papers.")]
+SpecsFolder = Annotated[Path, Field(description="Folder with the papers' tables, figures and claims.")]
 
 
 class ResumableJob(Job):

@@ -44,13 +44,13 @@ class KnowledgeBase(Job):
     wiki: str
     """The wiki's name in Wikidata's table, e.g. enwiki."""
     documents: Some[Path]
-    """Records of the wiki's documents, all shards in order."""
+    """Records of all shards of the wiki's documents, in order."""
     page_entities: Record
-    """record.json of the table."""
+    """record.json of `corpora page_entities`."""
     memory_mb: Whole
-    """Memory of the job; larger joins go to disk."""
+    """Memory of the job in MB; joins that need more use the disk."""
     threads: Whole
-    """Threads of the joins."""
+    """CPU threads of the joins."""
     output: Annotated[NewRecord, record_of(JOB)]
 
 

@@ -45,9 +45,9 @@ class EvaluatedText(NamedTuple):
 
 class Leakage(Job):
     documents: Some[Record]
-    """record.json of each corpus of documents."""
+    """record.json of each corpus of training documents."""
     benchmark: str
-    """A benchmark of benchmarks.yaml or of config.yaml."""
+    """Name of the benchmark in benchmarks.yaml or config.yaml."""
     languages: Some[str] | None = None
     """Languages of the benchmark; default: all of them."""
     data: Datasets

@@ -41,7 +41,7 @@ class PageEntities(Job):
     dataset: Record
     """record.json of the dataset wikidata_items."""
     wikis: Some[str]
-    """Names of the wikis, e.g. enwiki frwiki."""
+    """Names of the wikis to extract, e.g. enwiki frwiki."""
     output: Annotated[NewRecord, record_of(JOB)]
 
 

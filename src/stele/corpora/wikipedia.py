@@ -45,7 +45,7 @@ class Wikipedia(Job):
     dataset: Record
     """record.json of the dataset."""
     shard: str = "1/1"
-    """i/n: read the i-th of n shards, counted from 1."""
+    """Part of the dump to read, as i/n: the i-th of n shards, counted from 1."""
     output: Annotated[NewRecord, record_of(JOB)]
     limit: Count | None = None
     """Read only the first N documents."""

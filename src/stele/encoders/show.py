@@ -31,13 +31,13 @@ class Show(Job):
     model: Positional[str]
     """A model's key or hub id, or a folder."""
     benchmark: str | None = None
-    """The benchmark whose lengths and instruction apply where nothing else sets them."""
+    """Benchmark whose lengths and instruction apply where nothing else sets them."""
     scale: str | None = None
-    """The scale that the checkpoint belongs to; default: this folder's."""
+    """Scale that the checkpoint belongs to; default: the scale of this folder."""
     configfile: Path | None = None
-    """Further configuration beside config.yaml, as evaluate/NAME.yaml of `stele evaluate`."""
+    """Configuration on top of config.yaml, e.g. evaluate/NAME.yaml of `stele evaluate`."""
     encoding: Json = "{}"
-    """Values of the encoding to use as if config.yaml had them."""
+    """Keys of the encoding, used as if config.yaml had them."""
 
 
 def run(args: Show) -> None:

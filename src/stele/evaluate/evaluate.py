@@ -62,23 +62,25 @@ class Evaluate(Job):
     """A hub id, a folder, or a key of models.yaml."""
     name: str | None = None
     """The model's name in paths and tables; default: its repository's or folder's name."""
-    benchmarks: Some[str] | None = Field(None, description=f"Default: those of --data, else {' '.join(DEFAULT)}.")
+    benchmarks: Some[str] | None = Field(
+        None, description=f"Benchmarks to evaluate on; default: those of --data, else {' '.join(DEFAULT)}."
+    )
     data: Some[Path] = ()
-    """Folders of data sets of your own, in BEIR's or MTEB's layout; each is named after its folder."""
+    """Folders of your own data sets, in BEIR's or MTEB's layout; each is named after its folder."""
     languages: Some[str] | None = None
-    """Default: all of each benchmark."""
+    """Languages to evaluate in; default: all languages of each benchmark."""
     scale: str = "paper"
-    """The scale of the data; `paper`: real data in full."""
+    """Scale of the data; `paper`: all real data."""
     encoding: Some[str] = ()
-    """KEY=VALUE ...: how texts become vectors, e.g. pooling=mean."""
+    """How texts become vectors, as KEY=VALUE ..., e.g. pooling=mean."""
     configfile: Path | None = None
-    """More keys of config.yaml, e.g. user_data."""
+    """File with further keys of config.yaml, e.g. user_data."""
     results_dir: str = RESULTS
     """Folder of results."""
     snakemake: Annotated[tuple[str, ...], Parameter(allow_leading_hyphen=True)] = ()
-    """Options of Snakemake: all that follows."""
+    """Options for Snakemake: everything after this flag."""
     plan: bool = False
-    """Show what it takes and run nothing."""
+    """Show the jobs and their cost, and run nothing."""
 
 
 def run(args: Evaluate) -> None:

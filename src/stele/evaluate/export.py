@@ -70,9 +70,9 @@ class Export(Job):
     format: Literal["mteb", "model_index", "csv"]
     """Format of the exported results."""
     model: str | None = None
-    """A key of models.yaml or config.yaml; default: all."""
+    """Model to export, a key of models.yaml or config.yaml; default: all models."""
     to: Path | None = None
-    """The folder to write to, with --format mteb."""
+    """Folder to write to, with --format mteb."""
 
 
 def run(args: Export) -> None:

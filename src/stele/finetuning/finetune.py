@@ -12,6 +12,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from pydantic import Field
+
 from stele.artifacts import records
 from stele.artifacts.state import drop, own_folder
 from stele.benchmarks.arguments import data_folders, data_records, record_count
@@ -36,17 +38,22 @@ class Finetune(ResumableJob):
     model: str
     """Name of the new model."""
     recipe: Json
-    """Training set, towers, sizes and optimisation."""
+    """Fine-tuning recipe: training set, towers, sizes, optimisation."""
     encoder: Record
-    """The base encoder, or an earlier fine-tuning."""
-    training: Datasets
-    dev: Datasets = ()
+    """Record of the encoder to start from: a base encoder or an earlier fine-tuning."""
+    training: Datasets = Field(
+        description="Data of the training set as DATASET[:PART]=PATH ...; each PATH is a record.json, a folder or a "
+        "file."
+    )
+    dev: Datasets = Field(
+        (), description="Data of the dev set as DATASET[:PART]=PATH ...; default: the dev split of --training."
+    )
     negatives: Record | None = None
-    """Mined hard negatives (retrieval hard_negatives), for a recipe with `negatives: mined`."""
+    """Record of `retrieval hard_negatives`, for a recipe with `negatives: mined`."""
     seed: Seed
     output: Annotated[NewRecord, record_of(JOB)]
     limit: Count | None = None
-    """Use at most this many training and dev examples."""
+    """Use at most this many training examples and dev examples, for a quick try."""
 
 
 def run(args: Finetune) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
+from pydantic import Field
 
 from stele.artifacts import records
 from stele.artifacts.state import drop, own_folder
@@ -39,10 +40,13 @@ class FinetuneGenerator(ResumableJob):
     model: str
     """Name of the new generator."""
     recipe: Json
-    """Training set, language, sizes, optimisation."""
+    """Recipe: training set, language, sizes, optimisation."""
     generator: Record
-    """The model to start from."""
-    training: Datasets
+    """Record of the sequence-to-sequence model to start from."""
+    training: Datasets = Field(
+        description="Data of the training set as DATASET[:PART]=PATH ...; each PATH is a record.json, a folder or a "
+        "file."
+    )
     seed: Seed
     output: Annotated[NewRecord, record_of(JOB)]
 

@@ -20,7 +20,7 @@ SLURM = ("slurm", "profiles/slurm")  # so that `--profile slurm` is found
 
 class New(Job):
     folder: Positional[Path]
-    """A folder that is new or empty."""
+    """Folder of the project; it must be new or empty."""
 
 
 def run(args: New) -> None:

@@ -53,7 +53,7 @@ OVERDRAW = 2  # candidates read for each wanted pair in the first round: some wi
 class KnowledgePairs(inputs.PartJob):
     output: Annotated[NewRecord, record_of(JOB)]
     memory_mb: Whole
-    """Memory of the job; the join of links gets a quarter of it."""
+    """Memory of the job in MB; the join of links gets a quarter of it."""
     threads: Whole = 1
     """CPU threads of the join of links."""
 

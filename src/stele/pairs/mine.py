@@ -37,16 +37,16 @@ DROPPED = "dropped_"
 
 class Mine(Job):
     recipe: Json
-    """The method and its keys, e.g. {"method": "msm"}."""
+    """Mining method and its keys, e.g. {"method": "msm"}."""
     language: str
-    """The language of the documents."""
+    """Language of the documents."""
     documents: Some[Path]
     """Records of the documents, in order."""
     tokenizer: Record
-    """record.json of the checkpoint."""
+    """record.json of the checkpoint whose tokenizer is used."""
     seed: Seed
     most: Count | None = None
-    """Keep a sample of at most N examples; default: keep all."""
+    """Keep a random sample of at most N examples; default: keep all."""
     output: Annotated[NewRecord, record_of(JOB)]
     limit: Count | None = None
     """Read only the first N documents."""

@@ -44,7 +44,7 @@ Row = dict[str, Any]
 
 class PairStatistics(Job):
     pairs: Some[str]
-    """RECIPE=RECORD for each record of `pairs knowledge_pairs` or `pairs section_pairs`."""
+    """Records of `pairs knowledge_pairs` or `pairs section_pairs`, each as RECIPE=RECORD."""
     output: Path
     """The table, FILE.csv; FILE.md and FILE.svg are written beside it."""
 

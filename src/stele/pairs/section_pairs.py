@@ -50,7 +50,7 @@ class Side(NamedTuple):
 class SectionPairs(inputs.PartJob):
     output: Annotated[NewRecord, record_of(JOB)]
     vectors: Some[str]
-    """LANGUAGE=RECORD for each language's aligned word vectors."""
+    """Record of each language's aligned word vectors, as LANGUAGE=RECORD."""
 
 
 def run(args: SectionPairs) -> None:

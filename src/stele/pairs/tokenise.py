@@ -39,11 +39,11 @@ class TokenisationJob(Job):
     """Options of the jobs that tokenise mined pairs."""
 
     recipe: Json
-    """The method of the pairs and its keys."""
+    """Mining method of the pairs and its keys."""
     pairs: Record
     """record.json of the mined pairs."""
     tokenizer: Record
-    """record.json of the checkpoint."""
+    """record.json of the checkpoint whose tokenizer is used."""
 
 
 class Tokenise(TokenisationJob):

@@ -35,11 +35,11 @@ class Pretrain(ResumableJob):
     model: str
     """Name of the new model."""
     recipe: Json
-    """Objective, sizes and optimisation."""
+    """Pretraining recipe: objective, sizes, optimisation."""
     base: Record
-    """The checkpoint from which it starts."""
+    """record.json of the checkpoint to start from."""
     encoding: Json | None = None
-    """Encoding keys of the base that do not come from its folder, by origin."""
+    """Keys of the base's encoding that its folder does not state, by origin."""
     pairs: Some[str]
     """Mined examples as STORE:PART=RECORD, by language or pair, e.g. mlm:en=.../record.json clk:en-fr=..."""
     seed: Seed

@@ -19,9 +19,9 @@ class Snapshot(Job):
     model: str
     """Name of the exported model."""
     encoder: Record
-    """Record of `pretraining pretrain`."""
+    """Record of the `pretraining pretrain` that kept the snapshot."""
     step: Whole
-    """The step after which the snapshot was taken."""
+    """Step after which the snapshot was kept."""
     output: Annotated[NewRecord, record_of(JOB)]
 
 

@@ -20,7 +20,7 @@ JOB = "join_pairs"
 
 class JoinPairs(Job):
     pairs: Some[Path]
-    """Records of `reranking rerank`."""
+    """Records of `reranking rerank` of one model."""
     output: Annotated[NewRecord, record_beside(JOB, ["runs"])]
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
+from pydantic import Field
 
 from stele.artifacts import records
 from stele.artifacts.run_files import write_run
@@ -41,17 +42,19 @@ JOB = "rerank"
 
 class Rerank(ResumableJob):
     model: str
-    """Name of the model."""
+    """Name of the re-ranking model."""
     benchmark: str
     """Name of the benchmark in benchmarks.yaml."""
     languages: Some[Name]
-    """Pairs of a query language and a document language: en-de."""
+    """Pairs of a query language and a document language, e.g. en-de."""
     recipe: Json
-    """The scorer, and how it is trained."""
+    """Re-ranking recipe: the scorer and, if it is trained, its training."""
     data: Datasets
     encoder: Record | None = None
-    """The transformer from which a cross-encoder starts."""
-    vectors: Datasets = ()
+    """Record of the transformer from which a cross-encoder starts."""
+    vectors: Datasets = Field(
+        (), description="Word vectors of scorers that need them, as DATASET[:PART]=PATH ...; the part is a language."
+    )
     seed: Seed
     output: Annotated[NewRecord, record_beside(JOB, ["runs"], "epochs.csv")]
 

@@ -50,14 +50,14 @@ ALL = "all"  # the queries of a benchmark without splits
 
 class Bm25(ResumableJob):
     benchmark: str
-    """Its name in benchmarks.yaml."""
+    """Name of the benchmark in benchmarks.yaml."""
     languages: Some[Name]
-    """Languages of the benchmark."""
+    """Languages of the benchmark to search."""
     recipe: Json
-    """k1, b (lengths, rm3); or a split, and the k1 and b to try on it."""
+    """k1 and b, optionally lengths and rm3; or, to tune them, a split and lists of k1 and b."""
     data: Datasets
     anserini: Record | None = None
-    """Record beside Anserini's jar: search with Anserini instead of bm25s."""
+    """Record beside Anserini's jar, to search with Anserini instead of bm25s."""
     depth: Count = 100
     """Passages to rank per query."""
     threads: Count = 1

@@ -37,15 +37,15 @@ SPREAD = 4  # sentences that are read for each one drawn, to mix the row groups 
 
 class Calibrate(ResumableJob):
     model: str
-    """Name of the model, for the record."""
+    """Name of the calibrated model."""
     encoder: EncoderRecord
     encoding: Encoding = "{}"
     documents: Some[str]
-    """LANGUAGE=RECORD of each language to calibrate: documents of CommonCrawl."""
+    """Records of each language's documents of CommonCrawl, as LANGUAGE=RECORD."""
     pairs: tuple[str, ...] = ()
-    """Pairs to rotate, e.g. fr-en: French to English."""
+    """Language pairs to rotate, e.g. fr-en, which rotates French to English."""
     recipe: Json = "{}"
-    """Sentences, scaling, rotation; default: MUSE's."""
+    """Keys of the recipe that differ from its defaults: sentences, scale_by, rotation."""
     seed: Seed
     output: Annotated[NewRecord, record_of(JOB)]
 

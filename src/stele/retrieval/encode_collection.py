@@ -29,9 +29,9 @@ logger = logging.getLogger(__name__)
 
 class EncodeCollection(ResumableJob, EncoderJob):
     benchmark: str
-    """The benchmark that reads the collection."""
+    """A benchmark that searches the collection, as named in benchmarks.yaml."""
     collection: Name
-    """Name of the collection: a language of the benchmark."""
+    """Name of the collection in the benchmark: a language."""
     data: Datasets
     windows: WindowsJson = None
     output: Annotated[NewRecord, record_of(JOB)]

@@ -41,9 +41,9 @@ VECTORS, RUNS = "vectors", "runs"  # the folders beside the record
 
 class EncodePairs(EncoderJob):
     benchmark: str
-    """Its name in benchmarks.yaml."""
+    """Name of the benchmark in benchmarks.yaml."""
     languages: Some[Name]
-    """Languages of the benchmark."""
+    """Languages of the benchmark to encode."""
     data: Datasets
     output: Annotated[NewRecord, record_beside(JOB, [VECTORS, RUNS])]
 

@@ -43,18 +43,18 @@ JOB = "fuse"
 
 class Fuse(Job):
     benchmark: str
-    """Its name in benchmarks.yaml."""
+    """Name of the benchmark in benchmarks.yaml."""
     languages: Some[Name]
-    """Languages of the benchmark."""
+    """Languages of the benchmark to fuse."""
     term: Record
-    """The record of the runs of term matching."""
+    """Record of the runs of term matching."""
     dense: Record
-    """The record of the runs of dense retrieval."""
+    """Record of the runs of dense retrieval."""
     data: Datasets
     recipe: Json = "{}"
-    """The key scores: raw, or min_max."""
+    """{"scores": "raw"}, the default, or {"scores": "min_max"}: scores scaled to 0..1, query by query."""
     folds: Record | None = None
-    """Record beside BENCHMARK.txt, which has lines `topic fold`."""
+    """Record beside BENCHMARK.txt with lines `topic fold`; default: folds by a hash of the topic."""
     depth: Count = 1000
     """Documents to rank per topic."""
     output: Annotated[NewRecord, record_beside(JOB, ["runs"], "alpha.csv")]

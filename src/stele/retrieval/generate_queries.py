@@ -42,15 +42,15 @@ JOB = "generate_queries"
 
 class GenerateQueries(ResumableJob):
     benchmark: str
-    """The benchmark of the collection."""
+    """Name of the collection's benchmark in benchmarks.yaml."""
     language: str
     """Language of the documents."""
     generator: Record
     """record.json in the generator's folder."""
     windows: Json
-    """Windows of documents: sentences, stride, hits, best."""
+    """Windows of documents, by the keys sentences, stride, hits, best."""
     recipe: Json
-    """Number of windows, beams and lengths."""
+    """Number of windows, number of beams, lengths."""
     data: Datasets
     seed: Seed
     output: Annotated[NewRecord, record_of(JOB)]

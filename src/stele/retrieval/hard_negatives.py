@@ -52,12 +52,12 @@ READ = 8_192  # passages of the collection looked at together
 
 class HardNegatives(ResumableJob):
     training_set: str
-    """A module of stele/benchmarks."""
+    """Module of stele/benchmarks that reads the training set."""
     encoder: Record
-    """record.json in a fine-tuned encoder's folder."""
+    """record.json in the folder of a fine-tuned encoder."""
     data: Datasets
     depth: Count
-    """Negatives per question."""
+    """Number of negatives per question."""
     threads: Threads = None
     output: Annotated[NewRecord, record_of(JOB)]
 

@@ -38,7 +38,7 @@ class Project(CalibratedJob):
     """The language that is paired with English."""
     data: Datasets
     output: Annotated[Path, ends_in(".csv"), record_as_json(JOB)]
-    """projection_{language}.csv; the record as .json."""
+    """CSV file with the points, projection_{language}.csv; its record is the .json beside it."""
 
 
 def run(args: Project) -> None:

@@ -51,22 +51,22 @@ OTHERS = 100  # with --limit N: this many passages per query besides the judged 
 
 class Retrieve(ResumableJob, CalibratedJob):
     benchmark: str
-    """Its name in benchmarks.yaml."""
+    """Name of the benchmark in benchmarks.yaml."""
     languages: Some[Name]
-    """Languages of the benchmark."""
+    """Languages of the benchmark to search."""
     data: Datasets
     depth: Count = 100
     """Passages to rank per query."""
     windows: WindowsJson = None
     vectors: Some[Path] | None = None
-    """Records of `retrieval encode_collection`, one for each collection: search their vectors."""
+    """Records of `retrieval encode_collection`, one per collection, to search instead of encoding passages."""
     field: TopicField | None = None
-    """The field of a topic that is the query; default: the title."""
+    """Field of a topic that is the query; default: the collection's own, mostly the title."""
     output: Annotated[NewRecord, record_beside(JOB, ["runs"])]
     keep_index: Path | None = None
-    """Keep vectors.npy and ids.npy of each collection in this folder."""
+    """Folder in which to keep vectors.npy and ids.npy of each collection."""
     limit: Count | None = None
-    """Search at most this many queries of each query set, in a sample of the passages."""
+    """Search at most this many queries of each query set, in a sample of the passages, for a quick try."""
 
 
 def run(args: Retrieve) -> None:

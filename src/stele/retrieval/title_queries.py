@@ -40,9 +40,9 @@ class TitleQueries(ResumableJob):
     language: str
     """Language of the documents."""
     documents: Some[Path]
-    """Documents of a Wikipedia."""
+    """Records of the documents of a Wikipedia."""
     recipe: Json
-    """Numbers of titles, hits and negatives."""
+    """Numbers of titles, hits and negatives; BM25's k1 and b."""
     seed: Seed
     output: Annotated[NewRecord, record_of(JOB)]
 

@@ -18,7 +18,7 @@ class Average(Job):
     seeds: Some[Path]
     """Results to average, one per seed."""
     output: Annotated[Path, ends_in(".json")]
-    """The averaged result."""
+    """File for the averaged result (.json)."""
 
 
 def run(args: Average) -> None:

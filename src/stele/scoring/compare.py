@@ -44,30 +44,30 @@ logger = logging.getLogger(__name__)
 
 class Compare(Job):
     system: Some[tuple[str, ...]]
-    """NAME PATH ..., once for each system: results (.json), scores per query, or runs of --benchmark; one a seed."""
+    """NAME PATH ..., once per system: results (.json) or scores per query, a file per seed; or runs of --benchmark."""
     benchmark: str | None = None
-    """Score runs of this benchmark first."""
+    """Benchmark of the runs in --system, which are scored first."""
     data: Datasets = ()
     baseline: str | None = None
-    """Default: the first system."""
+    """NAME of the system to compare with; default: the first system."""
     metric: Some[str] | None = None
-    """Default: all metrics that every system has."""
+    """Metrics to compare; default: all metrics that every system has."""
     test: str = "fisher"
-    """fisher or t_test."""
+    """Significance test: fisher (randomisation test) or t_test."""
     correction: str = "holm"
-    """holm, bonferroni or none."""
+    """Correction for several comparisons: holm, bonferroni or none."""
     level: Number = 0.05
-    """Level of significance."""
+    """Level of significance, between 0 and 1."""
     permutations: Whole | None = Field(
-        None, description=f"Permutations of fisher, at least {PERMUTATIONS:,}, the default."
+        None, description=f"Permutations of the test fisher, at least {PERMUTATIONS:,}, the default."
     )
     seed: Seed = 0
     average: str | None = None
-    """macro or micro; default: the results' own, else macro."""
+    """Average over languages: macro or micro; default: the results' own, else macro."""
     output: Annotated[Path, ends_in(".json")] | None = None
-    """The comparisons with their record."""
+    """File for the comparisons with their record (.json)."""
     csv: Annotated[Path, ends_in(".csv")] | None = None
-    """The comparisons as a table."""
+    """File for the table of the comparisons (.csv)."""
 
 
 def run(args: Compare) -> None:

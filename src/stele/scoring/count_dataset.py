@@ -22,12 +22,12 @@ EVERYTHING = "all"  # the language of a count over all languages, or of none
 
 class CountDataset(Job):
     dataset: str
-    """A dataset that stele/scoring/statistics counts, or a test collection."""
+    """A dataset that a module of stele/scoring/statistics counts, or a test collection."""
     data: Datasets
     lengths: Some[Path] = ()
-    """Records of `scoring count_lengths`, by language."""
+    """Records of `scoring count_lengths`, one per language."""
     output: Annotated[Path, ends_in(".json")]
-    """The counts, as a result."""
+    """File for the counts, as a result (.json)."""
 
 
 def run(args: CountDataset) -> None:

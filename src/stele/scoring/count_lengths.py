@@ -28,14 +28,14 @@ BATCH = 1000  # documents tokenised at once
 
 class CountLengths(Job):
     dataset: str
-    """A dataset with documents that stele/scoring/statistics counts."""
+    """A dataset with documents that a module of stele/scoring/statistics counts."""
     language: str
     """Language of the documents."""
     data: Datasets
     tokenizer: Record
-    """record.json of the checkpoint."""
+    """record.json of the checkpoint whose tokenizer is used."""
     output: Annotated[Path, ends_in(".csv"), record_as_json(JOB)]
-    """Its record is beside it, .json."""
+    """File for the counts (.csv); its record is the .json beside it."""
 
 
 def run(args: CountLengths) -> None:

@@ -32,11 +32,11 @@ class CountParameters(Job):
     encoder: Record
     """record.json in the folder of a checkpoint."""
     model: str
-    """Name of the model."""
+    """Name of the model in the result."""
     seeds: str
-    """Seeds of pretraining and fine-tuning, e.g. pt0-ft0."""
+    """Seeds of pretraining and fine-tuning in the result, e.g. pt0-ft0."""
     output: Annotated[Path, ends_in(".json")]
-    """The counts, as a result."""
+    """File for the counts, as a result (.json)."""
 
 
 def run(args: CountParameters) -> None:

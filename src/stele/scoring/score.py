@@ -40,26 +40,26 @@ logger = logging.getLogger(__name__)
 
 class Score(Job):
     benchmark: Positional[str]
-    """Its name in benchmarks.yaml."""
+    """Name of the benchmark in benchmarks.yaml."""
     run: Some[str]
-    """The system's output, one [QUERY_SET=]FILE or several."""
+    """Output of the system: one or several files or retrieval records, as [QUERY_SET=]FILE."""
     data: Datasets = ()
     metrics: Some[str] | None = None
     """Metrics as NAME[@CUT]; default: the benchmark's own."""
     languages: Some[str] | None = None
     """Score only these languages."""
     model: str = "run"
-    """The system's name."""
+    """Name of the system in the result."""
     setting: str = "given"
-    """How it was trained."""
+    """Name in the result for the way in which the system was trained."""
     seeds: str = "pt0-ft0"
-    """Seeds of pretraining and of fine-tuning."""
+    """Seeds of pretraining and of fine-tuning in the result."""
     output: Annotated[Path, ends_in(".json")] | None = None
-    """The result with its record."""
+    """File for the result with its record (.json)."""
     csv: Annotated[Path, ends_in(".csv")] | None = None
-    """The values by metric and language."""
+    """File for the values by metric and language (.csv)."""
     queries: Annotated[Path, ends_in(".parquet", ".csv")] | None = None
-    """The values per query, .parquet or .csv."""
+    """File for the values per query (.parquet or .csv)."""
 
 
 def run(args: Score) -> None:

@@ -69,19 +69,19 @@ LEFT_OUT = (RECORD, MANIFEST, "training_args.json", "trainer_state.json")
 
 class Checkpoint(PlacesJob):
     model: str
-    """The model's name in catalogue/models.yaml or config.yaml."""
+    """Name of the model in models.yaml or config.yaml."""
     source: Json
-    """Catalogue entry of the checkpoint: {checkpoint: hub id, revision, files, released}."""
+    """The checkpoint's catalogue entry: {checkpoint: hub id, revision, files, released}."""
     path: Path | None = None
-    """Local folder: transformers or sentence-transformers."""
+    """Local folder in transformers' or sentence-transformers' format, to use instead of the hub."""
     encoding: Json | None = None
-    """For an encoder that is used without training: the keys of its encoding, by origin."""
+    """For an encoder that is used without training: keys of its encoding, by origin, to check them."""
     generator: bool = False
-    """The model generates text and makes no vectors."""
+    """Says that the model generates text and makes no vectors."""
     trained: bool = False
-    """The model is going to be trained, also by MLM."""
+    """Says that the model will be trained, also by MLM, for which its tokenizer needs a mask token."""
     settings_only: bool = False
-    """Fetch and check all files but the weights."""
+    """Fetch and check all files except the weights."""
     output: Annotated[NewRecord, record_of(JOB)]
 
     @model_validator(mode="after")

@@ -39,19 +39,19 @@ JOB = "sources dataset"
 
 class FetchDataset(PlacesJob):
     dataset: str
-    """The dataset's name in catalogue/datasets.yaml."""
+    """Name of the dataset in datasets.yaml or config.yaml."""
     part: str
-    """A language, or `all`."""
+    """Part to fetch: a language, or `all`."""
     languages: tuple[str, ...] | None = None
-    """Languages of the part `all`; default: all of the dataset."""
+    """Languages of the part `all`; default: all languages of the dataset."""
     date: str | None = None
-    """Date of a dump, YYYYMMDD; default: the catalogue's."""
+    """Date of the Wikimedia dump, YYYYMMDD; default: the catalogue's."""
     first: Whole | None = None
     """Fetch only the first N documents or pages of a corpus."""
     source: Json | None = None
-    """The dataset's entry, in the catalogue's form or resolved; default: the catalogue's."""
+    """Entry of the dataset, as in datasets.yaml or resolved for the part; default: the catalogue's."""
     user_data: Annotated[Path, AfterValidator(Path.expanduser)] | None = None
-    """Folder that holds your own copy."""
+    """Folder with your own copy, to use instead of a download."""
     output: Annotated[NewRecord, record_of(JOB)]
 
 

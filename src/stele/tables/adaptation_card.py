@@ -21,7 +21,7 @@ class AdaptationCard(Job):
     verdict: Record
     """verdict.json of `adapt verdict`."""
     output: Some[Annotated[Path, ends_in(".md", ".html")]]
-    """Files to write: .md, .html."""
+    """Files to write, .md or .html."""
 
 
 def run(args: AdaptationCard) -> None:

@@ -39,16 +39,16 @@ SUFFIXES = ("html", "md", "tex", "csv")
 
 class AllTables(ContextJob):
     spec: Some[Path] | None = None
-    """Default: the papers' tables in paper_tables/."""
+    """Tables to render, table_NN.yaml; default: all tables in paper_tables/."""
     name: Name = "all_tables"
-    """Name of the files with all tables."""
+    """Name, without suffix, of the files that hold all tables."""
     results_dir: ResultsFolder = Path("results")
     figures: tuple[Path, ...] | None = None
-    """Drawn figures as SVG; default: those in --output-dir."""
+    """Drawn figures (.svg) to include; default: the figures in --output-dir."""
     verdicts: tuple[Path, ...] = ()
-    """{paper}.json of `stele claims judge`; without them claims have verdicts on print only."""
+    """{paper}.json files of `stele claims judge`; without them claims have verdicts on the printed numbers only."""
     output_dir: Path | None = None
-    """Default: tables/ in the folder of results."""
+    """Folder to write to; default: tables/ in the folder of results."""
 
 
 def run(args: AllTables) -> None:

@@ -26,9 +26,9 @@ LATEXMK = ("latexmk", "-norc", "-xelatex", "-interaction=nonstopmode", "-halt-on
 
 class AllTablesPdf(Job):
     tex: Path = Path("results/tables/all_tables.tex")
-    """All tables in LaTeX."""
+    """LaTeX file with all tables."""
     output: Annotated[Path, ends_in(".pdf")] | None = None
-    """Default: the same name with .pdf."""
+    """PDF to write; default: the name of --tex with .pdf."""
 
 
 def run(args: AllTablesPdf) -> None:

@@ -25,11 +25,11 @@ JOB = "card"
 
 class Card(Job):
     results: Some[Path]
-    """Results of one seed of one model."""
+    """Results (.json) of one seed of one model."""
     user_data: tuple[str, ...] = ()
-    """Names of the data taken from the user's folders."""
+    """Names of the datasets that were taken from your own folders."""
     output: Some[Annotated[Path, ends_in(".md", ".html"), record_as_json(JOB)]]
-    """The card, as .md or .html."""
+    """Files to write, .md or .html."""
 
 
 def run(args: Card) -> None:

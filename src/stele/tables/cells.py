@@ -51,16 +51,16 @@ SQUARE = 0.055  # inches
 
 class Cells(Job):
     specs: Some[Path] = (Path("paper_tables"),)
-    """Folders of papers."""
+    """Folders of the papers' tables."""
     results_dir: ResultsFolder = Path("results")
     context: Path | None = None
-    """Default: tables/context.json of the results, if it exists."""
+    """Context that a run wrote (JSON); default: tables/context.json of the results, if it exists."""
     format: Literal["counts", "csv"] = "counts"
-    """Counts by state, or every cell."""
+    """Number of cells in each state, or a table of all cells."""
     map: Some[Annotated[Path, ends_in(".svg", ".pdf", ".png")]] | None = None
-    """Draw the cells."""
+    """Files to draw a map of all cells into, coloured by state: .svg, .pdf or .png."""
     against: Path | None = None
-    """List the cells that differ from this folder."""
+    """Another folder of results: list the cells in which the two folders differ."""
 
     @model_validator(mode="after")
     def _check(self) -> Cells:

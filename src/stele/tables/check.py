@@ -256,7 +256,7 @@ def counts(table: Table) -> Counter[str]:
 
 class Check(Job):
     specs: Path
-    """Folder of specs: paper_tables, or one paper's."""
+    """Folder of the papers, e.g. paper_tables, or of one paper."""
 
 
 def run(args: Check) -> None:

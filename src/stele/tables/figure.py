@@ -25,12 +25,12 @@ log = logging.getLogger(__name__)
 
 class Figure(Job):
     spec: Path
-    """paper_tables/{paper}/figure_NN.yaml."""
+    """Figure to draw: paper_tables/{paper}/figure_NN.yaml."""
     context: Path | None = None
-    """JSON: scale, rows that cannot be built, seeds."""
+    """Context that a run wrote (JSON): scale, rows that cannot be built, seeds."""
     results_dir: ResultsFolder = Path("results")
     output: Some[Annotated[Path, ends_in(".svg", ".pdf", ".png")]]
-    """Files to draw: .svg, .pdf or .png."""
+    """Files to draw, .svg, .pdf or .png."""
 
 
 def run(args: Figure) -> None:

@@ -16,7 +16,7 @@ from stele.errors import SteleError
 class Manifest(Job):
     results_dir: ResultsFolder = Path("results")
     output: Annotated[Path, ends_in(".json")] | None = None
-    """Default: manifest.json in the folder."""
+    """File to write; default: manifest.json in the folder of results."""
 
 
 def run(args: Manifest) -> None:

@@ -29,7 +29,7 @@ COLUMNS += ("notes", "source", "locator", "revision", "status")
 class References(Job):
     results_dir: ResultsFolder = Path("results")
     strict: bool = False
-    """End with exit code 1 if a number fails."""
+    """End with exit code 1 if a number fails the comparison."""
     format: Literal["text", "csv"] = "text"
     """Format of the comparison."""
 

@@ -47,11 +47,11 @@ ENVIRONMENT = {
 
 class RenewReferences(Job):
     clones: Positional[Path]
-    """Folder that holds the clones."""
+    """Folder that holds the clones of both repositories."""
     references: Path = FILE
     """The file to renew."""
     output: Path | None = None
-    """Default: in place."""
+    """File to write; default: --references itself."""
 
 
 def run(args: RenewReferences) -> None:

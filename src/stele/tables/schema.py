@@ -21,7 +21,7 @@ SCHEMAS = {
 
 class Schema(Job):
     to: Path = Path("paper_tables")
-    """Folder of the schemas."""
+    """Folder to write the schemas to."""
 
 
 def run(args: Schema) -> None:

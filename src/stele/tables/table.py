@@ -32,10 +32,10 @@ FORMATS = {"md": formats.to_markdown, "tex": formats.to_latex, "csv": formats.to
 
 class Table(ContextJob):
     spec: Some[Path]
-    """paper_tables/{paper}/table_NN.yaml."""
+    """Tables to render: paper_tables/{paper}/table_NN.yaml."""
     results_dir: ResultsFolder = Path("results")
     output_dir: Path | None = None
-    """Default: tables/ in the folder of results."""
+    """Folder to write to; default: tables/ in the folder of results."""
 
 
 def run(args: Table) -> None:

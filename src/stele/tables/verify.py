@@ -31,7 +31,7 @@ from stele.progress import track
 class Verify(Job):
     results_dir: ResultsFolder = Path("results")
     built: tuple[Path, ...] = ()
-    """Folders whose files have records, such as work/miniature."""
+    """Further folders whose files have records, e.g. work/miniature."""
 
 
 def run(args: Verify) -> None:

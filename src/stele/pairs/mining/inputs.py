@@ -31,13 +31,13 @@ class PartJob(Job):
     """Options of a job that mines the pairs of one part."""
 
     recipe: Json
-    """The method and its keys, e.g. {"method": "ilk"}."""
+    """Mining method and its keys, e.g. {"method": "ilk"}."""
     part: str
-    """One language or two in order: "en" or "en-fr"."""
+    """One language ("en") or an ordered pair of languages ("en-fr")."""
     knowledge_base: Some[str]
-    """LANGUAGE=RECORD for each of the part's languages."""
+    """Record of the knowledge base of each language of the part, as LANGUAGE=RECORD."""
     documents: Some[str]
-    """LANGUAGE=RECORD[,RECORD...] for each language, shards in order."""
+    """Records of each language's documents, all shards in order, as LANGUAGE=RECORD[,RECORD...]."""
     seed: Seed
 
 

@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 EncoderRecord = Annotated[Record, Field(description="record.json in the encoder's folder.")]
 Encoding = Annotated[
     Json,
-    Field(description="What the encoder's folder does not state: keys of an EncodingSpec, or those by who says them."),
+    Field(
+        description='Encoding keys that the folder of the encoder does not state, e.g. {"pooling": "mean"}, or such '
+        "keys by origin (config, models, scale, benchmark)."
+    ),
 ]
 
 
@@ -39,9 +42,9 @@ class CalibratedJob(EncoderJob):
     """A job that makes vectors and may apply a calibration to them."""
 
     calibration: Record | None = None
-    """Record of a calibration of this encoder; give --operation too."""
+    """Record of a calibration of this encoder; needs --operation."""
     operation: Operation | None = None
-    """What the calibration does to vectors before their use."""
+    """What is done to the vectors: shifted, also scaled, or also rotated (calibrated)."""
 
 
 def parse_encoding(text: str) -> Values | None:

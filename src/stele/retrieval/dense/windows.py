@@ -44,8 +44,8 @@ Split = Callable[[Sequence[Passage]], Iterable[list[tuple[str, str]]]]
 WindowsJson = Annotated[
     Json | None,
     Field(
-        description="Encode documents in windows, of sentences (sentences, stride, hits, best) or of the encoder's "
-        "length (overlap, hits, best)."
+        description="Windows in which documents are encoded: by the keys sentences, stride, hits, best, or as long "
+        "as the encoder's input by overlap, hits, best."
     ),
 ]
 

@@ -207,17 +207,17 @@ class PlacesJob(Job):
     """Options of a job that fetches files."""
 
     manifest: Path | None = None
-    """Manifest of generated data: only files that it lists are taken."""
+    """Manifest of the generated internet: only files that it lists are fetched."""
     mirrors: tuple[str, ...] = ()
-    """Folders or addresses that hold files as {host}/{path}."""
+    """Folders or http addresses that hold copies of upstream files as {host}/{path}."""
     offline: bool = False
     """Fetch from mirrors only, never from the network."""
     state: Path
     """Folder for unfinished downloads."""
     attempts: Whole = Policy.attempts
-    """Attempts in a row without progress before the download fails."""
+    """Failed attempts in a row, without a new byte, before a download fails."""
     backoff: Number = Policy.base
-    """Seconds before the second attempt."""
+    """Seconds to wait before the second attempt; later waits are longer."""
 
 
 def drop_downloads(state: Path) -> None:

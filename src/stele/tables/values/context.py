@@ -85,9 +85,9 @@ class ContextJob(Job):
     """A job that renders tables."""
 
     context: Path | None = None
-    """JSON: scale, rows that cannot be built, added rows."""
+    """Context that a run wrote (JSON): scale, rows that cannot be built, added rows."""
     difference: bool = False
-    """Show differences also for generated data and stand-ins, where they mean nothing."""
+    """Show differences from the papers' numbers also for generated data and stand-ins, where they mean nothing."""
 
 
 def read_context(args: ContextJob) -> Context:
