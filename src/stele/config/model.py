@@ -75,85 +75,114 @@ PaperList = Annotated[list[Location], Field(min_length=1), AfterValidator(unique
 class Seeds(Strict):
     """The two seeds of a result; several of them give means and standard deviations."""
 
-    pretraining: SeedList = Field([0])
-    finetuning: SeedList = Field([0])
+    pretraining: SeedList = Field([0], description="seeds of pretraining; several give means and standard deviations")
+    finetuning: SeedList = Field([0], description="seeds of fine-tuning; several give means and standard deviations")
 
 
 class Model(Strict):
     """A model of one's own, or changes to one of the catalogue. Give `checkpoint`, or `base` and `recipe`."""
 
-    label: Label | None = Field(None, description="how tables call the row; default: the key")
+    label: Label | None = Field(None, description="name of the model in tables; default: its key")
     checkpoint: str | None = Field(
-        None, description="`train` (default of methods), `released`, a hub id, or a local folder"
+        None, description="`train` (the default for a model with a recipe), `released`, a hub id, or a local folder"
     )
-    revision: str | None = Field(None, description="the hub revision of `checkpoint`; default main")
-    base: str | None = Field(None, description="the model that `recipe` starts from")
-    recipe: str | None = Field(None, description="a pretraining recipe of the catalogue")
-    override: Values = Field({}, description="keys of the recipe to change: an ablation")
-    encoding: Values = Field({}, description="pooling, normalize, ...: how a plain checkpoint makes vectors")
-    tables: list[str] = Field([], description="tables that get a row for it (`msm/2`), or `all` that fit")
+    revision: str | None = Field(None, description="hub revision of `checkpoint`; default: main")
+    base: str | None = Field(None, description="model from which `recipe` starts: a key of models.yaml or of `models`")
+    recipe: str | None = Field(None, description="pretraining recipe of recipes.yaml")
+    override: Values = Field({}, description="keys of the recipe to change, for an ablation")
+    encoding: Values = Field(
+        {}, description="keys of the encoding, such as pooling or normalize: how the model makes vectors"
+    )
+    tables: list[str] = Field(
+        [], description="tables that get a row for the model, e.g. `msm/2`; `all`: every table that the model fits"
+    )
 
 
 class Adaptation(Strict):
     """What `stele adapt` compares, and what it chose by; models are keys of `models`."""
 
-    base: str = Field(description="the encoder as it was")
-    methods: list[str] = Field(min_length=1, description="the adapted models; the first one sets the compute of all")
-    control: str = Field(description="the model that the same compute of masked language modelling gives")
-    benchmarks: list[str] = Field(min_length=1)
+    base: str = Field(description="encoder before the adaptation")
+    methods: list[str] = Field(min_length=1, description="adapted models; the first one sets the compute of all")
+    control: str = Field(description="model trained by masked language modelling with the same compute")
+    benchmarks: list[str] = Field(min_length=1, description="benchmarks on which the models are compared")
     looks: list[Annotated[int, Field(ge=1)]] = Field(
         [],
-        description="numbers of seeds at which verdicts are given; each look has half of the level of the one before",
+        description="numbers of seeds at which verdicts are given; each look has half of the significance level of "
+        "the one before",
     )
-    hours: float | None = Field(None, gt=0, description="the budget that the steps follow from")
-    step_seconds: float | None = Field(None, gt=0, description="of a step on this machine, the mean over trainings")
-    command: str = Field("", description="the command that wrote this")
+    hours: float | None = Field(
+        None, gt=0, description="hours of all trainings together, from which the number of steps was computed"
+    )
+    step_seconds: float | None = Field(
+        None, gt=0, description="measured seconds of a training step on this machine, the mean over the trainings"
+    )
+    command: str = Field("", description="command that wrote these values")
 
 
 class Config(Strict):
     """What is built. How it is built (cores, cluster, retries) is the profile's business."""
 
     scale: Location | None = Field(
-        None, description="miniature, study, small, laptop, one_gpu, paper or a file of your own; empty: docs/use.md"
+        None,
+        description="scale of the run: miniature, study, small, laptop, one_gpu, paper, or a scale file of your "
+        "own; empty: chosen as docs/use.md says",
     )
     papers: Annotated[PaperList | None, AfterValidator(lambda papers: papers or [*papers_in()])] = Field(
         None,
         validate_default=True,
-        description="papers whose tables are built: folders of paper_tables/, or paths; empty: all of paper_tables/",
+        description="papers whose tables are built: folders of paper_tables/, or paths of other folders; empty: all "
+        "of paper_tables/",
         examples=[["msm", "kept"]],
     )
     languages: Annotated[list[str] | None, AfterValidator(lambda codes: unique(codes) if codes else None)] = Field(
-        None, description="evaluate only these languages; empty: all in scale", examples=[["sw", "th"]]
+        None, description="languages to evaluate in; empty: all languages of the scale", examples=[["sw", "th"]]
     )
     add_languages: dict[LanguageCode, Language] = Field(
-        {}, description="languages that the catalogue lacks, by code; keys as in src/stele/catalogue/languages.yaml"
+        {},
+        description="languages to add to the catalogue, by code, with the keys of src/stele/catalogue/languages.yaml",
     )
     add_datasets: dict[FactName, Dataset] = Field(
-        {}, description="datasets that the catalogue lacks; keys as in src/stele/catalogue/datasets.yaml"
+        {}, description="datasets to add to the catalogue, by name, with the keys of src/stele/catalogue/datasets.yaml"
     )
     add_benchmarks: dict[FactName, Benchmark] = Field(
-        {}, description="benchmarks that the catalogue lacks; keys as in src/stele/catalogue/benchmarks.yaml"
+        {},
+        description="benchmarks to add to the catalogue, by name, with the keys of src/stele/catalogue/benchmarks.yaml",
     )
     add_settings: dict[FactName, dict[FactName, Values]] = Field(
-        {}, description="benchmark -> settings that the catalogue lacks; keys as in src/stele/catalogue/settings.yaml"
+        {},
+        description="benchmark -> settings to add to the catalogue, with the keys of src/stele/catalogue/settings.yaml",
     )
-    models: dict[str, Model] = Field({}, description="models of your own, by key; added to the catalogue's")
+    models: dict[str, Model] = Field({}, description="your own models by key, or changes to models of the catalogue")
     cards: dict[str, list[str]] = Field(
-        {}, description="model -> the benchmarks on its result card; default: belebele, miracl_hard_negatives"
+        {}, description="model -> benchmarks on its result card; default: belebele, miracl_hard_negatives"
     )
-    adapt: Adaptation | None = Field(None, description="written by `stele adapt`; empty: nothing is compared")
-    seeds: Seeds = Field(Seeds(), examples=[{"pretraining": [0, 1], "finetuning": [0]}])
-    recompute: Literal["own", "all"] = Field("own", description="rows the paper ran itself, or the borrowed ones too")
+    adapt: Adaptation | None = Field(
+        None, description="comparison that `stele adapt` writes into its configuration; empty: no comparison"
+    )
+    seeds: Seeds = Field(
+        Seeds(),
+        examples=[{"pretraining": [0, 1], "finetuning": [0]}],
+        description="seeds of pretraining and of fine-tuning",
+    )
+    recompute: Literal["own", "all"] = Field(
+        "own", description="rows to build: those that the paper ran itself (own), or its borrowed rows too (all)"
+    )
     mirrors: list[Annotated[str, AfterValidator(_mirror)]] = Field(
-        [], description="folders or http addresses that hold the files of {host}/{path}"
+        [], description="folders or http addresses that hold copies of upstream files as {host}/{path}"
     )
-    user_data: dict[str, Location] = Field({}, description="dataset or released weights -> your local folder")
-    dump_date: DumpDate | None = Field(None, description="the Wikimedia dumps that are read; empty: 20220801")
+    user_data: dict[str, Location] = Field(
+        {}, description="dataset, or released weights -> your local folder with a copy"
+    )
+    dump_date: DumpDate | None = Field(
+        None, description="date of the Wikimedia dumps, YYYYMMDD; empty: 20220801; generated dumps have no date"
+    )
     offline: Flag = Field(False, description="never use the network, only mirrors and user_data")
-    keep_index: Flag = Field(False, description="keep the vectors of encoded passages")
-    verify_inputs: Flag = Field(False, description="digest all files that a job reads, not only parts of large ones")
+    keep_index: Flag = Field(False, description="keep the vectors of encoded passages after the search")
+    verify_inputs: Flag = Field(
+        False, description="check the digests of all input files of a job whole, not only of parts of large files"
+    )
     results_dir: Annotated[Location, AfterValidator(os.path.normpath)] = Field(
-        "results", description="where results and tables go"
+        "results", description="folder for results and tables"
     )
 
 

@@ -42,8 +42,10 @@ Metric = Annotated[str, AfterValidator(_metric)]
 class Large(Strict):
     """Encoding of large models, in a protocol that has a special one for them."""
 
-    layer: int = Field(ge=1, description="whose hidden states are read")
-    of: int = Field(ge=1, description="layers that a model has, or the one that it was trained from, to be large")
+    layer: int = Field(ge=1, description="layer whose hidden states are read, counted from 1")
+    of: int = Field(
+        ge=1, description="number of layers of a large model, or of the checkpoint that it was trained from"
+    )
     pooling: Literal["cls", "mean"]
 
 
@@ -53,43 +55,63 @@ class Benchmark(Strict):
     FILE: ClassVar = "benchmarks"
 
     title: str
-    languages: list[str] = Field(description="as the tables show them")
-    pivot: str | None = Field(None, description="what each language is paired with, where `languages` are no pairs")
-    whole: bool = Field(False, description="real data are evaluated in all their languages, not in `languages` alone")
-    data: list[str] = Field(description="datasets that are read to retrieve")
-    judgments: list[str] = Field(description="datasets that are read to score")
+    languages: list[str] = Field(description="languages or language pairs, in the order of the tables")
+    pivot: str | None = Field(
+        None, description="language with which each language is paired, if `languages` are not pairs"
+    )
+    whole: bool = Field(
+        False, description="real data are evaluated in all languages of the dataset, not only in `languages`"
+    )
+    data: list[str] = Field(description="datasets that retrieval reads")
+    judgments: list[str] = Field(description="datasets that scoring reads")
     documents_in: list[str] | None = Field(
-        None, description="languages of the parts that are always read, all of them; None: those that are evaluated"
+        None, description="languages whose documents are always read, all of them; null: the evaluated languages"
     )
     collections_of: str | None = Field(
-        None, description="the benchmark by whose name its collections are encoded, once for all that name the same"
+        None,
+        description="benchmark with the same collections: each is encoded once, under this name, for all benchmarks "
+        "that give it",
     )
     same_questions: bool = Field(
-        False, description="its languages ask the same questions, so that drawing them apart says nothing of their mean"
+        False,
+        description="true: all languages ask the same questions, so resampling each language apart does not give "
+        "the interval of their average",
     )
     ignore_identical_ids: bool | None = Field(
-        None, description="a document of its query's own id is no hit of it; None: as its layout has it"
+        None, description="removes the document with the query's own id from the hits; null: as its layout defines"
     )
-    metrics: list[Metric] = Field(min_length=1)
-    depth: int | None = Field(None, ge=1, description="passages that are kept of each query's ranking")
-    encoding: SomeEncoding | None = Field(None, description="the protocol's, for models that bring none of their own")
+    metrics: list[Metric] = Field(min_length=1, description="official metrics, as NAME or NAME@CUT")
+    depth: int | None = Field(None, ge=1, description="number of passages that are kept of each query's ranking")
+    encoding: SomeEncoding | None = Field(
+        None,
+        description="encoding of the protocol, for models that state none; null: models are trained for the task "
+        "and do not encode its texts",
+    )
     pooling: Literal["cls", "mean"] | None = Field(
-        None, description="in place of that of models whose folder states none"
+        None,
+        description="pooling of the protocol, which replaces that of config.yaml and models.yaml, except for models "
+        "that were trained for retrieval",
     )
-    large: Large | None = None
-    windows: Windows | None = Field(None, description="how its documents are encoded; None: each passage is one text")
-    lengths_in: str | None = Field(None, description="the model in whose tokens its documents' lengths are counted")
-    module: str | None = Field(None, description="the file of stele/benchmarks that reads it; default: its own name")
+    large: Large | None = Field(None, description="encoding for large models, if the protocol has one")
+    windows: Windows | None = Field(
+        None, description="windows in which documents are encoded; null: each passage is one text"
+    )
+    lengths_in: str | None = Field(None, description="model in whose tokens the lengths of the documents are counted")
+    module: str | None = Field(
+        None, description="module of stele/benchmarks that reads the data; default: the benchmark's name"
+    )
     training_questions: list[str] = Field(
-        [], description="what `trained_on` of a model or a training set calls the questions that it was made with"
+        [],
+        description="names of the benchmark's questions in `trained_on` of models and in training_sets.yaml; tables "
+        "mark models that saw them",
     )
 
 
 class Mined(Strict):
     """Collection from which hard negatives for a training set's questions are mined."""
 
-    corpus: list[str] = Field(min_length=1, description="datasets: the collection that the passages are from")
-    depth: int = Field(ge=1, description="how many a question are kept")
+    corpus: list[str] = Field(min_length=1, description="datasets of the collection that contains the passages")
+    depth: int = Field(ge=1, description="number of hard negatives per question")
 
 
 class TrainingSet(Strict):
@@ -97,13 +119,15 @@ class TrainingSet(Strict):
 
     FILE: ClassVar = "training_sets"
 
-    module: str = Field(description="the file of stele/benchmarks that reads it")
-    data: list[str] = Field([], description="datasets that it is, or that it is made of")
-    languages: list[str] | None = None
+    module: str = Field(description="module of stele/benchmarks that reads the data")
+    data: list[str] = Field([], description="datasets that form the training set or from which it is made")
+    languages: list[str] | None = Field(None, description="languages of the training set")
     made: Literal["title_queries", "generate_queries"] | None = Field(
-        None, description="the rule that makes it, by its recipe of the set's name; None: the datasets are the set"
+        None,
+        description="rule that makes the training set, by the recipe of the same name; null: the datasets are the "
+        "training set",
     )
-    mined: Mined | None = None
+    mined: Mined | None = Field(None, description="collection from which hard negatives are mined")
 
     @model_validator(mode="after")
     def _is_of_something(self) -> TrainingSet:
@@ -117,9 +141,13 @@ class Analyzer(Strict):
 
     FILE: ClassVar = "analyzers"
 
-    stemmer: str | None = Field(None, description="a stemmer of Snowball, by its name there")
-    stopwords: str | None = Field(None, description="a list of bm25s, by the end of its name there")
-    elided: list[str] | None = Field(None, description="articles that lose their vowel and stand before an apostrophe")
-    accents: Literal[False] | None = Field(None, description="false: they are taken off the stems")
-    grams: int | None = Field(None, ge=1, description="runs of `scripts` are cut into pieces of this many letters")
-    scripts: list[str] | None = Field(None, description="by their Unicode names")
+    stemmer: str | None = Field(None, description="name of a Snowball stemmer")
+    stopwords: str | None = Field(None, description="bm25s's list of stop words, without the prefix STOPWORDS_")
+    elided: list[str] | None = Field(
+        None, description="articles without their vowel that stand before an apostrophe, e.g. l in l'homme"
+    )
+    accents: Literal[False] | None = Field(None, description="false: accents are removed from the stems")
+    grams: int | None = Field(
+        None, ge=1, description="number of letters of the overlapping pieces into which words in `scripts` are cut"
+    )
+    scripts: list[str] | None = Field(None, description="scripts without spaces, by their Unicode names")

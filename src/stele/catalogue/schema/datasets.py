@@ -60,40 +60,56 @@ class Checksums(Strict):
 class Unpack(Strict):
     """Options for unpacking a zip or tar archive."""
 
-    strip: str = Field("", description="a leading folder that is left away")
-    keep: list[str] = Field([], description="patterns of the members that are kept; none: all")
-    members: list[str] = Field([], description="that must be there")
-    max_bytes: int | None = Field(None, ge=1, description="when unpacked")
+    strip: str = Field("", description="leading folder that is removed from the members' paths")
+    keep: list[str] = Field([], description="patterns of the members to keep; empty: all members")
+    members: list[str] = Field([], description="members that must exist")
+    max_bytes: int | None = Field(None, ge=1, description="most bytes of the unpacked archive")
 
 
 class File(Strict):
     """A file of a part. A value that differs by language is a mapping from the language, or its `each` field."""
 
-    path: str = Field(description="inside the dataset's folder")
-    url: Url | None = Field(None, description="None: only a user's folder has it")
+    path: str = Field(description="path of the file inside the dataset's folder")
+    url: Url | None = Field(None, description="upstream address; null: the file can only come from a user's folder")
     alternatives: list[Url] = Field([], description="other addresses of the same bytes")
-    like: list[str] = Field([], description="other names of it in a user's folder; it gets the name of `path`")
-    variants: list[str] = Field([], description="patterns of a user's files that serve as well, and keep their names")
+    like: list[str] = Field([], description="other names of the file in a user's folder; it is stored under `path`")
+    variants: list[str] = Field(
+        [], description="patterns of files in a user's folder that can be used instead; they keep their names"
+    )
     sha256: Sha256 | dict[str, Sha256] | None = None
-    md5: Md5 | dict[str, Md5 | list[Md5]] | None = Field(None, description="a list: of a file's shards")
+    md5: Md5 | dict[str, Md5 | list[Md5]] | None = Field(
+        None, description="MD5 digest; a list has the digests of a file's shards"
+    )
     bytes: Number | dict[str, Number] | None = None
     shards: dict[str, Annotated[int, Field(ge=1)]] | None = Field(
-        None, description="language -> how many such files there are, numbered {shard} from 0"
+        None, description="language -> number of such files, whose paths and addresses contain {shard}, counted from 0"
     )
-    checksums: Checksums | None = None
-    optional: bool = Field(False, description="absent upstream is fine")
-    unpack: Unpack | None = None
-    each: Each | None = Field(None, description="the file exists once a language; the field that names it")
+    checksums: Checksums | None = Field(None, description="list of checksums that upstream publishes")
+    optional: bool = Field(False, description="true: upstream may lack the file")
+    unpack: Unpack | None = Field(None, description="how the archive is unpacked; null: the file is no archive")
+    each: Each | None = Field(
+        None,
+        description="the file exists once per language, identified by its code (language) or by this field of "
+        "languages.yaml",
+    )
 
 
 class Count(Strict):
     """A count of something in a dataset's files, by which wrong or truncated files are noticed."""
 
-    count: Way
-    file: str | None = None
-    files: list[str] | None = Field(None, min_length=1, description="counted together, in place of `file`")
-    each: Each | None = Field(None, description="once a language; the field that names the file")
-    expect: Number | dict[str, Number] | None = Field(None, description="what must come out")
+    count: Way = Field(description="method of counting")
+    file: str | None = Field(None, description="path of the file to count in")
+    files: list[str] | None = Field(
+        None, min_length=1, description="paths of files that are counted together, instead of `file`"
+    )
+    each: Each | None = Field(
+        None,
+        description="the count is made once per language, identified by its code (language) or by this field of "
+        "languages.yaml",
+    )
+    expect: Number | dict[str, Number] | None = Field(
+        None, description="expected number, or language -> expected number"
+    )
 
     @model_validator(mode="after")
     def _of_something(self) -> Count:
@@ -105,11 +121,15 @@ class Count(Strict):
 class Collection(Strict):
     """Format of a test collection's documents and topics (stele/benchmarks/collection.py)."""
 
-    documents: list[str] = Field([], description="names of the files that hold them; none, or none there: all others")
-    one_a_file: bool = Field(False, description="each document is a file of SGML; they are kept in one")
-    tags: list[str] = Field([], description="SGML tags that hold text; none: Anserini's")
-    encoding: Encoding | None = Field(None, description="of what is not UTF-8")
-    field: TopicField = Field("title", description="of a topic, that is the query")
+    documents: list[str] = Field(
+        [],
+        description="names of the files with documents; empty, or if none of them exists: all files that are not "
+        "named otherwise",
+    )
+    one_a_file: bool = Field(False, description="each document is an SGML file of its own; all are stored in one file")
+    tags: list[str] = Field([], description="SGML tags that contain text; empty: Anserini's")
+    encoding: Encoding | None = Field(None, description="character encoding of files that are not UTF-8")
+    field: TopicField = Field("title", description="field of a topic that is the query by default")
 
 
 class Dataset(Strict):
@@ -118,29 +138,44 @@ class Dataset(Strict):
     FILE: ClassVar = "datasets"
 
     title: str
-    version: str = Field(description="which release is meant")
-    parts: Literal["languages", "all"] = Field(description="languages: one folder a language, fetched apart")
-    languages: list[str] | None = Field(None, description="the languages it has")
-    field: LanguageField | None = Field(None, description="or: the languages that have this field in languages.yaml")
-    any_language: bool = Field(False, description="or: the languages that the user's folder has")
-    codes: list[str] | None = Field(None, description="and, of those, whose `field` is among these")
-    one_pool: bool = Field(False, description="on real data always all languages, which share one pool of candidates")
-    tool: bool = Field(False, description="says nothing about the world, so a real one goes with generated data too")
-    release: str | None = Field(None, description="the dataset published with it: a user's folder of that serves both")
-    fields: dict[str, str] = Field({}, description="values for {name} in paths and addresses")
+    version: str = Field(description="release that is meant")
+    parts: Literal["languages", "all"] = Field(
+        description="languages: one folder per language, fetched separately; all: one folder"
+    )
+    languages: list[str] | None = Field(None, description="languages of the dataset")
+    field: LanguageField | None = Field(
+        None, description="instead of `languages`: the languages that have this field in languages.yaml"
+    )
+    any_language: bool = Field(False, description="instead of `languages`: the languages that the user's folder has")
+    codes: list[str] | None = Field(None, description="with `field`: only the languages whose field is one of these")
+    one_pool: bool = Field(False, description="real data always have all languages, which share one pool of candidates")
+    tool: bool = Field(
+        False,
+        description="independent of the texts (e.g. word vectors), so that the real one can be used with generated "
+        "data, too",
+    )
+    release: str | None = Field(
+        None, description="dataset that is published together with this one: a user's folder of it is used for both"
+    )
+    fields: dict[str, str] = Field({}, description="name -> value of {name} in paths and addresses")
     files: list[File]
     exports: list[str] = Field(
         [],
-        description="patterns of the Parquet files as which `datasets` exports a part; in a user's folder, those of "
-        "the first pattern that any match serve in place of `files`",
+        description="patterns of the Parquet files to which the library `datasets` exports a part; in a user's "
+        "folder, the files of the first pattern with matches replace `files`",
     )
-    counts: dict[str, Count] = Field({}, description="what -> how it is counted")
-    collection: Collection | None = Field(None, description="of documents, topics or both: how they are written")
-    cut: Unit | None = Field(None, description="a scale may take the first N only")
+    counts: dict[str, Count] = Field({}, description="what is counted -> how it is counted")
+    collection: Collection | None = Field(None, description="format of a test collection's documents or topics")
+    cut: Unit | None = Field(
+        None, description="unit of which a scale may use only the first N; null: the dataset is used whole"
+    )
     licence: str
-    wall: Wall = Field(description="what keeps it from download")
-    how: str | None = Field(None, description="how to get it when there is a wall")
-    note: str | None = Field(None, description="what one should know")
+    wall: Wall = Field(
+        description="what prevents a download: a licence, a web page without direct addresses (drive), that it is "
+        "private, or a script of the authors that makes it"
+    )
+    how: str | None = Field(None, description="how to get the dataset if it cannot be downloaded")
+    note: str | None = Field(None, description="remark for users")
 
     @model_validator(mode="after")
     def _can_be_had(self) -> Dataset:
@@ -171,7 +206,7 @@ class PartFile(Strict):
     checksums: Checksums | None = None
     optional: bool = False
     unpack: Unpack | None = None
-    own_name: bool = Field(True, description="its name alone tells it from the files of other parts")
+    own_name: bool = Field(True, description="its name alone distinguishes the file from the files of other parts")
 
     @property
     def addresses(self) -> list[str]:
@@ -190,8 +225,8 @@ class PartCount(Strict):
 
     count: Way
     files: list[str] = Field([])
-    expect: Any = Field(None, description="what must come out")
-    of: str | None = Field(None, description="the language's key in the counts; None: the number is of the whole part")
+    expect: Any = Field(None, description="expected value")
+    of: str | None = Field(None, description="key of the language in the counts; null: the count is of the whole part")
 
 
 class Part(Strict):

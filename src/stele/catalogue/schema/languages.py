@@ -40,22 +40,28 @@ class Han(Strict):
 class World(Strict):
     """Grammar, vocabulary and script of a generated language."""
 
-    coverage: Share = Field(description="share of the generated entities that have an article")
-    order: Literal["SVO", "SOV", "VSO"]
-    role_marking: Literal["preposition", "postposition", "suffix"]
-    adjective: Literal["before", "after"] = Field(description="of its noun")
-    article: Literal["word", "prefix", "suffix", "none"]
-    question: Literal["initial", "in_situ", "final"] = Field(description="where the question word stands")
-    copula: bool
-    subject_marker: bool = False
-    question_particle: bool = False
-    syllable_space: bool = Field(False, description="syllables are written apart")
-    cognates: dict[str, Share] = Field({}, description="family or language -> share of the words that come from it")
-    changes: Sounds = Field({}, description="sounds that differ from the common ancestor's or the lender's")
-    endings: dict[WordClass, list[str]] = Field({}, description="by word class, in sounds")
-    prefixes: dict[WordClass, list[str]] = Field({}, description="by word class, in sounds")
-    written_endings: dict[WordClass, list[str]] = Field({}, description="behind Chinese characters, in letters")
-    spelling: dict[str, str] = Field({}, description="sounds whose letters differ from the script's table")
+    coverage: Share = Field(description="share of the generated entities that have an article in the language")
+    order: Literal["SVO", "SOV", "VSO"] = Field(description="order of subject, verb and object")
+    role_marking: Literal["preposition", "postposition", "suffix"] = Field(description="how a noun's role is marked")
+    adjective: Literal["before", "after"] = Field(description="place of an adjective: before or after its noun")
+    article: Literal["word", "prefix", "suffix", "none"] = Field(description="form of the article")
+    question: Literal["initial", "in_situ", "final"] = Field(description="place of the question word")
+    copula: bool = Field(description="whether sentences have a copula (the verb be)")
+    subject_marker: bool = Field(False, description="whether the subject has a marker")
+    question_particle: bool = Field(False, description="whether questions have a particle")
+    syllable_space: bool = Field(False, description="the syllables of a word are written apart")
+    cognates: dict[str, Share] = Field(
+        {}, description="language family, or language -> share of the words that come from it"
+    )
+    changes: Sounds = Field(
+        {}, description="sound of the common ancestor or of the lending language -> sound in this language"
+    )
+    endings: dict[WordClass, list[str]] = Field({}, description="word class -> its endings, in sounds")
+    prefixes: dict[WordClass, list[str]] = Field({}, description="word class -> its prefixes, in sounds")
+    written_endings: dict[WordClass, list[str]] = Field(
+        {}, description="word class -> letters that follow a word in Chinese characters"
+    )
+    spelling: dict[str, str] = Field({}, description="sound -> its letters, where they differ from the script's table")
     syllables: Syllables
     han: Han = Han()
 
@@ -65,20 +71,28 @@ class Language(Strict):
 
     FILE: ClassVar = "languages"
 
-    name: str
-    script: str
+    name: str = Field(description="English name of the language")
+    script: str = Field(description="name of the script")
     script_kind: Literal["alphabet", "abjad", "abugida", "featural", "syllabary", "logographic"]
-    spaces: bool = Field(True, description="false: words are not separated")
-    family: str = Field(description="within which words are inherited from one ancestor")
-    mrtydi: str | None = Field(None, description="its name in Mr. TyDi's files")
-    tatoeba: str | None = Field(None, pattern="^[a-z]{3}$", description="its ISO 639-3 code in LASER's files")
-    mmarco: str | None = Field(None, description="its name in mMARCO's files")
-    belebele: str | None = Field(
-        None, pattern="^[a-z]{3}_[A-Z][a-z]{3}$", description="its variant in Belebele's files"
+    spaces: bool = Field(True, description="false: no spaces separate words")
+    family: str = Field(description="language family; words are inherited from one ancestor within it")
+    mrtydi: str | None = Field(None, description="name of the language in Mr. TyDi's files")
+    tatoeba: str | None = Field(
+        None, pattern="^[a-z]{3}$", description="ISO 639-3 code of the language in LASER's files"
     )
-    ciral: str | None = Field(None, description="its name in CIRAL's files")
-    wikipedia: str | None = Field(None, pattern="^[a-z-]+$", description="the subdomain, with - for _")
-    cc100: str | None = Field(None, pattern="^[A-Za-z_-]+$", description="the file {code}.txt.xz of CC-100")
-    cc100_substitute: Substitute | None = None
-    neuclir: str | None = Field(None, pattern="^[a-z]{3}$", description="its name in NeuCLIR's files")
-    world: World | None = Field(None, description="only languages that have it can be generated")
+    mmarco: str | None = Field(None, description="name of the language in mMARCO's files")
+    belebele: str | None = Field(
+        None,
+        pattern="^[a-z]{3}_[A-Z][a-z]{3}$",
+        description="variant of the language in Belebele's files, e.g. arb_Arab",
+    )
+    ciral: str | None = Field(None, description="name of the language in CIRAL's files")
+    wikipedia: str | None = Field(None, pattern="^[a-z-]+$", description="subdomain of its Wikipedia, with - for _")
+    cc100: str | None = Field(
+        None, pattern="^[A-Za-z_-]+$", description="code of the language in CC-100's files, {code}.txt.xz"
+    )
+    cc100_substitute: Substitute | None = Field(
+        None, description="corpus to use where CC-100 does not have the language"
+    )
+    neuclir: str | None = Field(None, pattern="^[a-z]{3}$", description="name of the language in NeuCLIR's files")
+    world: World | None = Field(None, description="grammar of the generated language; null: it cannot be generated")
