@@ -29,13 +29,18 @@ SIGNIFICANT = "significan"  # in the words that explain a mark
 class Address(Strict):
     """Cells of a table or points of a figure, or their differences from others."""
 
-    table: int | None = Field(None, ge=1)
-    figure: int | None = Field(None, ge=1)
+    table: int | None = Field(None, ge=1, description="number of the table")
+    figure: int | None = Field(None, ge=1, description="number of the figure")
     at: Annotated[str, Field(min_length=1)] | Annotated[list[str], Field(min_length=1)] = Field(
-        description="group/row/line/column of a table, panel/series/point of a figure; `*` and `?` allowed"
+        description="cells as group/row/line/column of a table, points as panel/series/point of a figure; `*` and "
+        "`?` are wildcards"
     )
-    minus: Address | None = Field(None, description="what is subtracted: the address is then of a gain over it")
-    instead: Target | None = Field(None, description="what differs in the targets of the cells: what no cell prints")
+    minus: Address | None = Field(
+        None, description="address that is subtracted, so that this address gives differences"
+    )
+    instead: Target | None = Field(
+        None, description="parts of the cells' targets to replace, for values that no cell prints"
+    )
 
     @property
     def patterns(self) -> list[str]:

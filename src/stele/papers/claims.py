@@ -53,22 +53,29 @@ ONLY = {
 class Bars(Strict):
     """The smallest differences of interest, fixed before any run."""
 
-    points: float = Field(gt=0, description="in points of a hundred")
-    map: float | None = Field(None, gt=0, description="of average precision, as a fraction, where it has its own")
+    points: float = Field(gt=0, description="smallest difference of interest, in points of a hundred")
+    map: float | None = Field(
+        None,
+        gt=0,
+        description="smallest difference of average precision, as a fraction; null: `points` holds for it too",
+    )
 
 
 class PrintedVerdict(Strict):
     """The verdict on print that the file states."""
 
-    verdict: Verdict
-    why: str = Field("", description="in words; needed where no numbers are named that could be recomputed")
+    verdict: Verdict = Field(description="verdict on the printed numbers")
+    why: str = Field(
+        "",
+        description="reason in words; required if the claim names no numbers from which the verdict can be recomputed",
+    )
 
 
 class Control(Strict):
     """A second comparison, shown with the claim's and never merged with it."""
 
-    left: Target | None = Field(None, description="what differs in the target of the claim's left")
-    right: Target | None = None
+    left: Target | None = Field(None, description="parts of the target of the claim's left side to replace")
+    right: Target | None = Field(None, description="parts of the target of the claim's right side to replace")
 
     @model_validator(mode="after")
     def _known(self) -> Control:
@@ -82,32 +89,48 @@ class Control(Strict):
 
 class Claim(Strict):
     key: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
-    text: str = Field(min_length=1, description="in our words")
-    places: Annotated[list[Place], Field(min_length=1)]
-    kind: Kind
-    main: bool = Field(False, description="among the few that a reader remembers")
-    checkable: bool = Field(True, description="false: nothing can check it, `why` says why")
-    why: str = ""
-    left: Address | None = None
-    right: Address | list[Address] | None = Field(None, description="best: all comparators")
+    text: str = Field(min_length=1, description="the claim in our words")
+    places: Annotated[list[Place], Field(min_length=1)] = Field(
+        description="places of the claim in the paper, e.g. abstract, s3.2, t5, f4"
+    )
+    kind: Kind = Field(description="form of the comparison, which determines the required keys")
+    main: bool = Field(False, description="one of the paper's few main claims")
+    checkable: bool = Field(True, description="false: the claim cannot be checked, and `why` gives the reason")
+    why: str = Field("", description="reason why the claim cannot be checked")
+    left: Address | None = Field(None, description="numbers that the claim is about")
+    right: Address | list[Address] | None = Field(
+        None, description="numbers that the left is compared with; for best: all rivals"
+    )
     quantifier: Quantifier = "average"
     amount: int | float | None = Field(
-        None, description="margin: of the difference, in the table's unit; ratio and cost: left divided by right"
+        None, description="margin: the difference, in the table's unit; ratio and cost: left divided by right"
     )
-    at_least: bool = Field(False, description="the amount or value is a lower limit")
-    more_than: bool = Field(False, description="the amount or value is a limit that is passed")
-    points: list[Address] = Field([], description="trend: in order")
-    shape: Literal["rising", "falling", "peak"] | None = None
-    peak: Address | None = Field(None, description="the point that is highest; of three points the middle one")
-    value: int | float | None = None
-    of: Address | str | None = Field(None, description="count: the cell that holds it, cells to be counted, or words")
-    marked: bool = Field(True, description="significant: false where the paper says that it is not")
-    printed: PrintedVerdict | None = Field(None, description="what the printed numbers say")
-    issue: str | None = Field(None, pattern=r"^I\d+$", description="its number in the list of inconsistencies")
-    controls: list[Control] = Field([])
-    built_in: str | None = Field(None, description="what the generated world puts in that bears on the claim")
-    floor: float | None = Field(None, description="below it nothing is decided, in the table's unit")
-    corrected: str | None = Field(None, description="what was wrong with it; of corrections.yaml")
+    at_least: bool = Field(False, description="true: the amount or value is a lower limit")
+    more_than: bool = Field(False, description="true: the amount or value is a limit that must be exceeded")
+    points: list[Address] = Field([], description="trend: the points in order")
+    shape: Literal["rising", "falling", "peak"] | None = Field(None, description="trend: the form of the curve")
+    peak: Address | None = Field(
+        None, description="trend with a peak: the highest point; default: the middle one of three points"
+    )
+    value: int | float | None = Field(
+        None, description="number that the left is compared with; count: the number that the paper states"
+    )
+    of: Address | str | None = Field(
+        None, description="count: the cell with the number, the cells to count, or a description in words"
+    )
+    marked: bool = Field(
+        True, description="significant: false if the paper says that the difference is not significant"
+    )
+    printed: PrintedVerdict | None = Field(None, description="stated verdict on the printed numbers")
+    issue: str | None = Field(
+        None, pattern=r"^I\d+$", description="number of the inconsistency in the list of inconsistencies"
+    )
+    controls: list[Control] = Field([], description="further comparisons that are shown with the claim")
+    built_in: str | None = Field(None, description="property of the generated internet that affects the claim")
+    floor: float | None = Field(
+        None, description="score, in the table's unit: no verdict is given if all compared scores are below it"
+    )
+    corrected: str | None = Field(None, description="what was wrong with the claim; comes from corrections.yaml")
 
     @property
     def rights(self) -> list[Address]:
@@ -131,15 +154,15 @@ class Claim(Strict):
 class Correction(Strict):
     """A correction of one claim: its keys with their right values."""
 
-    key: str
-    why: str = Field(min_length=1, description="what was wrong")
-    instead: dict[str, Any] = Field(min_length=1, description="keys of the claim with their right values")
+    key: str = Field(description="key of the claim")
+    why: str = Field(min_length=1, description="what was wrong with the claim")
+    instead: dict[str, Any] = Field(min_length=1, description="keys of the claim with their correct values")
 
 
 class Corrections(Strict):
     """Corrections made after a study had fixed claims.yaml by its digest: that file stays, this one overrides it."""
 
-    floor: float | None = Field(None, description="of claims without one, in points of a hundred")
+    floor: float | None = Field(None, description="floor of all claims that have none, in points of a hundred")
     corrections: list[Correction] = Field([])
 
 

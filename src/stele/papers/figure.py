@@ -28,19 +28,23 @@ class Axis(Strict):
 
     label: str
     scale: Literal["linear", "log"] = "linear"
-    unit: str = Field("", description="printed behind the label, in brackets")
-    factor: float = Field(1, description="what is shown is the value times this")
+    unit: str = Field("", description="unit, printed in brackets after the label")
+    factor: float = Field(1, description="number by which values are multiplied for display")
     range: tuple[float, float] | None = Field(
-        None, strict=False, description="as the paper prints it, in what is shown"
+        None, strict=False, description="first and last displayed value, as in the paper"
     )
-    ticks: list[float] = Field([], description="as the paper prints them")
+    ticks: list[float] = Field(
+        [], description="displayed values with a tick, as in the paper; empty: chosen by matplotlib"
+    )
 
 
 class Point(Strict):
     """One point of a curve."""
 
     at: float | None = Field(
-        None, description="where on the horizontal axis; default: millions of parameters of its model (models.yaml)"
+        None,
+        description="place on the horizontal axis; default: the parameters of the point's model in models.yaml, in "
+        "millions",
     )
     target: Target
 
@@ -59,16 +63,16 @@ class Series(Strict):
     key: Key
     label: str
     target: Target = Target()
-    points: list[Point] = Field([], description="of a curve, from left to right")
+    points: list[Point] = Field([], description="points of a curve, from left to right")
 
 
 class Panel(Strict):
     key: Key
     title: str = ""
-    y: Axis | None = Field(None, description="replaces the figure's vertical axis")
+    y: Axis | None = Field(None, description="vertical axis of this panel; null: the figure's")
     target: Target = Target()
     printed: dict[str, dict[float, float]] = Field(
-        {}, description="series -> place on the horizontal axis -> value that the paper prints, as in a result"
+        {}, description="series -> place on the horizontal axis -> value that the paper prints, in the unit of results"
     )
 
 
@@ -77,16 +81,22 @@ class Figure(PaperPart):
 
     KIND = "figure"
 
-    kind: Literal["curves", "distribution", "projection"]
-    caption: str = Field(description="in our words")
+    kind: Literal["curves", "distribution", "projection"] = Field(
+        description="what is drawn: curves of metrics, distributions of lengths, or projections of vectors"
+    )
+    caption: str = Field(description="caption in our words")
     target: Target = Target()
-    x: Axis
-    y: Axis | None = Field(None, description="of all panels that do not say another")
-    reference: float | None = Field(None, description="distribution: a length that is marked, with the share up to it")
-    highlighted: int | None = Field(None, ge=1, description="projection: how many pairs stand out, evenly spread")
+    x: Axis = Field(description="horizontal axis")
+    y: Axis | None = Field(None, description="vertical axis of the panels without their own")
+    reference: float | None = Field(
+        None, description="distribution: length that is marked, with the share of texts up to it"
+    )
+    highlighted: int | None = Field(
+        None, ge=1, description="projection: number of highlighted pairs, spread evenly over all"
+    )
     series: Annotated[list[Series], Field(min_length=1)]
     panels: Annotated[list[Panel], Field(min_length=1)]
-    footnotes: list[str] = Field([])
+    footnotes: list[str] = Field([], description="notes below the figure")
 
     @property
     def from_files(self) -> bool:

@@ -55,10 +55,10 @@ class Citation(Entry):
 class Paper(Strict):
     """Facts about a paper as a whole, for pages."""
 
-    name: str = Field(min_length=1, description="what pages call it, as MSM")
-    order: int | None = Field(None, description="its place among the papers; those without one follow, by folder")
-    citation: Citation | None = Field(None, description="what a reader cites")
-    description: str = Field("", description="shown where there is no citation")
+    name: str = Field(min_length=1, description="name of the paper on pages, e.g. MSM")
+    order: int | None = Field(None, description="place among the papers; papers without one follow, sorted by folder")
+    citation: Citation | None = Field(None, description="BibTeX entry of the paper")
+    description: str = Field("", description="text that is shown if there is no citation")
 
 
 class PaperPart(Strict):

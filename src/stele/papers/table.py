@@ -46,23 +46,31 @@ class Table(PaperPart):
 
     KIND = "table"
 
-    kind: Literal["result", "stated"] = Field("result", description="stated: words and facts that no run measures")
-    counted: bool = Field(True, description="false: a list that explains words, whose entries are not counted as cells")
-    caption: str = Field(description="in our words")
-    stub: str = Field(description="header of the row labels")
-    lines_header: str = Field("", description="header of the line labels")
-    report: Report = Report()
-    direction: Direction = "higher"
-    compare: Literal["group", "table"] = Field("group", description="within what best and second-best are chosen")
-    variants: bool = Field(False, description="rows are variants of one model; others join only by naming the table")
+    kind: Literal["result", "stated"] = Field(
+        "result", description="result: numbers that runs measure; stated: words and facts that no run measures"
+    )
+    counted: bool = Field(True, description="false: the table explains words, and its entries are not counted as cells")
+    caption: str = Field(description="caption in our words")
+    stub: str = Field(description="header of the column of row labels")
+    lines_header: str = Field("", description="header of the column of line labels")
+    report: Report = Field(Report(), description="format of numbers, unless a column or line has its own")
+    direction: Direction = Field(
+        "higher", description="whether higher or lower numbers are better, unless a column or line says otherwise"
+    )
+    compare: Literal["group", "table"] = Field(
+        "group", description="rows among which best and second-best are chosen: those of a group, or of the table"
+    )
+    variants: bool = Field(
+        False, description="true: rows are variants of one model; other models get a row only if they name the table"
+    )
     significance: Significance = Significance()
     target: Target = Target()
-    seeds: Seeds = Field(Seeds(), description="its own seeds, where the paper states them")
-    marks: dict[str, str] = Field({}, description="printed mark -> what the paper says it means")
-    differences_from: str | None = Field(None, description="group/row that the printed differences are from")
-    sources: dict[str, Source] = Field({})
+    seeds: Seeds = Field(Seeds(), description="the table's own seeds, if the paper states them")
+    marks: dict[str, str] = Field({}, description="printed mark -> its meaning in the paper")
+    differences_from: str | None = Field(None, description="group/row with which the printed differences compare")
+    sources: dict[str, Source] = Field({}, description="key -> source of borrowed numbers")
     relabel: dict[str, str] = Field(
-        {}, description="column -> column: what is printed under the first belongs to the second"
+        {}, description="column -> column to which the numbers printed under the first one belong"
     )
     columns: Annotated[list[Column], Field(min_length=1)]
     lines: Annotated[list[Line], Field(min_length=1)] = Field([Line(key="value")])

@@ -24,15 +24,15 @@ Direction = Literal["higher", "lower", "none"]  # none: counts and the like, whe
 class Target(Strict):
     """Names our value for a cell: benchmark, model, setting, metric, language. Every part may be given at any level."""
 
-    benchmark: str | None = None
-    model: str | None = None
-    setting: str | dict[str, str] | None = Field(None, description="one setting, or benchmark -> setting")
-    metric: str | None = None
-    language: str | None = Field(None, description="the value of one language")
+    benchmark: str | None = Field(None, description="benchmark of benchmarks.yaml")
+    model: str | None = Field(None, description="model of models.yaml")
+    setting: str | dict[str, str] | None = Field(None, description="setting of settings.yaml, or benchmark -> setting")
+    metric: str | None = Field(None, description="metric of the benchmark")
+    language: str | None = Field(None, description="language whose value is shown")
     average: Annotated[list[str], AfterValidator(unique)] | None = Field(
-        None, description="the plain mean of these languages' values"
+        None, description="languages whose values are averaged, with equal weights"
     )
-    without: list[str] = Field([], description="languages that the row's averages leave out")
+    without: list[str] = Field([], description="languages that are left out of the row's averages")
 
     @model_validator(mode="after")
     def _one_kind(self) -> Target:
@@ -95,8 +95,10 @@ class Printed(Strict):
 
     value: float | str | None
     bold: bool = False
-    marks: str = Field("", description="symbols printed beside the number, explained in the table's `marks`")
-    difference: float | None = Field(None, description="printed behind it in brackets: from the row `differences_from`")
+    marks: str = Field("", description="symbols printed with the number, which the table's `marks` explain")
+    difference: float | None = Field(
+        None, description="difference from the row `differences_from`, printed in brackets after the number"
+    )
 
 
 PrintedCell = float | str | Printed | None
@@ -105,21 +107,25 @@ PrintedCell = float | str | Printed | None
 class Source(Strict):
     """The source of borrowed numbers; `table` and `row` name the place if that paper is one of ours."""
 
-    text: str
-    table: str | None = Field(None, pattern=r"^[a-z0-9_]+/\d+$", description="as in msm/14")
-    row: str | None = Field(None, description="its group and key there, as in all/mbert")
+    text: str = Field(description="source in words")
+    table: str | None = Field(None, pattern=r"^[a-z0-9_]+/\d+$", description="table of one of our papers, e.g. msm/14")
+    row: str | None = Field(None, description="group/row in that table, e.g. all/mbert")
 
 
 class Significance(Strict):
     """Significance tests between our rows, as the paper states them, else with these defaults."""
 
-    test: Literal["fisher", "t_test"] = Field("fisher", description="paired, two-sided")
-    level: float = Field(0.05, gt=0, lt=1, description="a corrected p-value below it is marked")
-    correction: Literal["holm", "bonferroni", "none"] = Field("holm", description="over all tests of the table")
+    test: Literal["fisher", "t_test"] = Field(
+        "fisher", description="paired, two-sided test: Fisher's randomisation test, or the t-test"
+    )
+    level: float = Field(0.05, gt=0, lt=1, description="corrected p-value below which a difference is marked")
+    correction: Literal["holm", "bonferroni", "none"] = Field(
+        "holm", description="correction over all tests of the table"
+    )
     against: str | dict[str, str] | None = Field(
         None,
-        description="model that the other rows are tested against, or benchmark -> model; none: the best row against"
-        " the second-best",
+        description="model with which the other rows are compared, or benchmark -> model; null: the best row is "
+        "compared with the second-best",
     )
 
     def baseline(self, benchmark: str) -> str | None:
@@ -130,7 +136,7 @@ class Significance(Strict):
 class Column(Strict):
     key: Key
     header: str
-    group: str = Field("", description="the header above, shared by neighbouring columns")
+    group: str = Field("", description="header above, shared by neighbouring columns")
     target: Target = Target()
     report: Report | None = None
     direction: Direction | None = None
@@ -150,13 +156,19 @@ class TableRow(Strict):
     key: Key
     label: str
     target: Target = Target()
-    targets: dict[str, Target] = Field({}, description="column -> what differs in that cell alone; wins over all")
-    printed: list[PrintedCell] | dict[str, list[PrintedCell]] | None = Field(
-        None, description="one entry a column: number, words, or null for a dash; by line when the table has several"
+    targets: dict[str, Target] = Field(
+        {}, description="column -> parts of the target that differ in that cell alone; they replace all others"
     )
-    borrowed: str | dict[str, str] | None = Field(None, description="key of `sources`, or column -> key of `sources`")
-    relabel: dict[str, str] | None = Field(None, description="replaces the table's `relabel`; {} for none")
-    unavailable: dict[str, str] = Field({}, description="column -> why we cannot have a number there")
+    printed: list[PrintedCell] | dict[str, list[PrintedCell]] | None = Field(
+        None,
+        description="printed cells, one per column: a number, words, or null for a dash; line -> cells if the table "
+        "has several lines",
+    )
+    borrowed: str | dict[str, str] | None = Field(
+        None, description="key of `sources` if the row is borrowed, or column -> key of `sources`"
+    )
+    relabel: dict[str, str] | None = Field(None, description="replaces the table's `relabel` for this row; {}: none")
+    unavailable: dict[str, str] = Field({}, description="column -> reason why we cannot have a number there")
 
     def cells(self, line: str) -> list[PrintedCell] | None:
         """Printed cells of one line; None for a row that no paper prints."""
@@ -167,11 +179,11 @@ class Group(Strict):
     key: Key
     label: str = ""
     target: Target = Target()
-    unavailable: dict[str, str] = Field({}, description="column -> why we cannot have a number there")
+    unavailable: dict[str, str] = Field({}, description="column -> reason why we cannot have a number there")
     models: list[str] | Literal["today"] = Field(
         [],
-        description="in place of rows that print nothing: a row for each of these models, labelled as in models.yaml;"
-        " today: all encoders that are used as they are (those with `trained_on`)",
+        description="instead of `rows`: models that get a row without printed numbers, labelled as in models.yaml; "
+        "today: all encoders with `trained_on`, which are used as they are",
     )
     rows: list[TableRow] = Field([])
 
@@ -192,19 +204,19 @@ class Footnote(Strict):
     """A note on cells: a fact, or a known contradiction, which is shown and never silently repaired."""
 
     text: str
-    issue: str | None = Field(None, description="its number in the list of inconsistencies")
-    at: list[str] = Field([], description="addresses of the cells it is about; none: the table")
+    issue: str | None = Field(None, description="number of the contradiction in the list of inconsistencies")
+    at: list[str] = Field([], description="addresses of the cells that the note is about; empty: the whole table")
 
 
 class Deviation(Strict):
     """A printed number that other numbers contradict, with the reason; the check refuses unlisted deviations."""
 
-    at: str = Field(description="address of the cell; for a copied row group/row/*/*")
+    at: str = Field(description="address of the cell; group/row/*/* for a copied row")
     kind: Literal["average", "same target", "bold", "difference", "borrowed differently", "copied row"]
-    why: str
+    why: str = Field(description="reason for the deviation")
     issue: str | None = None
     tables: list[Annotated[str, Field(pattern=r"^[a-z0-9_]+/\d+$")]] = Field(
-        [], description="the other tables it takes to see it, as in ccp/3"
+        [], description="other tables that the contradicting numbers are in, e.g. ccp/3"
     )
 
 

@@ -18,8 +18,8 @@ Counted = Annotated[int, Field(ge=0)] | Annotated[str, Field(pattern=r"^\w+\.\w+
 class Share(Strict):
     """Share of a GPU's peak performance that a kind of work reaches."""
 
-    share: float = Field(gt=0, le=1)
-    peak: Literal["half", "single"] = Field(description="of devices.yaml")
+    share: float = Field(gt=0, le=1, description="share of the peak that is reached")
+    peak: Literal["half", "single"] = Field(description="column of devices.yaml with the peak")
 
 
 class Shares(Strict):
@@ -41,58 +41,68 @@ class Fill(Strict):
 class TrainingMemory(Strict):
     """Memory of a training process, in bytes per unit."""
 
-    weight: Positive
-    state: Positive = Field(description="of a token in a layer, by its width")
-    attention: Positive = Field(description="of two tokens, in each head of a layer")
-    score: Positive = Field(description="of a word, for a hidden token")
+    weight: Positive = Field(description="bytes per weight, with its gradient and two moments")
+    state: Positive = Field(description="bytes per token, layer and unit of width")
+    attention: Positive = Field(description="bytes per pair of tokens, layer and head")
+    score: Positive = Field(description="bytes per hidden token and word of the vocabulary")
 
 
 class Text(Strict):
     """Lengths of a kind of text, in tokens."""
 
-    mean: Positive
-    longest: Positive = Field(description="of a training group")
+    mean: Positive = Field(description="mean length")
+    longest: Positive = Field(description="length of the longest text of a training group")
 
 
 class BenchmarkSize(Strict):
     """Numbers of queries and passages that a benchmark encodes and searches."""
 
-    queries: list[Counted] = Field(min_length=1)
-    passages: list[Counted] = Field(min_length=1)
-    query: str = Field(description="of `texts`")
-    passage: str = Field(description="of `texts`")
-    windows: Positive = Field(1.0, description="that are encoded of a passage, where passages are documents")
-    token_windows: Positive = Field(1.0, description="that are encoded of a passage by a setting that has them")
-    parallel: bool = Field(False, description="each of `queries` is there in all languages of the benchmark's pairs")
-    reads: float = Field(0.0, ge=0, description="GB of passages that scoring goes through for answers")
+    queries: list[Counted] = Field(
+        min_length=1, description="numbers of queries, or dataset.count of datasets.yaml, which are added"
+    )
+    passages: list[Counted] = Field(
+        min_length=1, description="numbers of passages, or dataset.count of datasets.yaml, which are added"
+    )
+    query: str = Field(description="kind of text, a key of `texts`: the queries")
+    passage: str = Field(description="kind of text, a key of `texts`: the passages")
+    windows: Positive = Field(1.0, description="encoded windows per passage, if passages are documents")
+    token_windows: Positive = Field(1.0, description="encoded windows per passage in a setting with windows of tokens")
+    parallel: bool = Field(False, description="every query exists in all languages of the benchmark's pairs")
+    reads: float = Field(0.0, ge=0, description="GB of passages that scoring searches for answers")
 
 
 class JudgedSize(Strict):
     """Numbers of topics and documents that are re-ranked in a pair of languages."""
 
-    topics: Positive
-    relevant: Positive = Field(description="documents a topic")
-    negative: Positive = Field(description="judged documents a topic that are not relevant")
-    pair: str = Field(description="of `texts`: a topic and a document together")
-    documents: Positive = Field(description="of the collection")
+    topics: Positive = Field(description="number of topics")
+    relevant: Positive = Field(description="relevant documents per topic")
+    negative: Positive = Field(description="judged documents per topic that are not relevant")
+    pair: str = Field(description="kind of text, a key of `texts`: a topic and a document together")
+    documents: Positive = Field(description="number of documents in the collection")
 
 
 class AnsweredSize(Strict):
     """Numbers of questions that are answered in a pair of languages."""
 
-    dev: Positive = Field(description="questions, answered after each epoch")
-    test: Positive = Field(description="questions")
-    pair: str = Field(description="of `texts`: a question and its paragraph together")
+    dev: Positive = Field(description="number of dev questions, which are answered after each epoch")
+    test: Positive = Field(description="number of test questions")
+    pair: str = Field(description="kind of text, a key of `texts`: a question and its paragraph together")
 
 
 class TrainingSetSize(Strict):
     """Numbers of training and dev examples, and of the passages among which hard negatives are mined."""
 
-    examples: list[Counted] = Field(min_length=1)
-    dev: list[Counted] = Field(min_length=1)
-    query: str = Field(description="of `texts`")
-    passage: str = Field(description="of `texts`")
-    collection: list[Counted] | None = Field(None, min_length=1)
+    examples: list[Counted] = Field(
+        min_length=1, description="numbers of training examples, or dataset.count of datasets.yaml, which are added"
+    )
+    dev: list[Counted] = Field(
+        min_length=1, description="numbers of dev examples, or dataset.count of datasets.yaml, which are added"
+    )
+    query: str = Field(description="kind of text, a key of `texts`: the queries")
+    passage: str = Field(description="kind of text, a key of `texts`: the passages")
+    collection: list[Counted] | None = Field(
+        None, min_length=1, description="numbers of passages among which hard negatives are mined, which are added"
+    )
 
 
 class Rates(Strict):
@@ -134,8 +144,8 @@ class Miniature(Strict):
     """CPU seconds of jobs of the miniature, from which generated scales are estimated."""
 
     entities: int = Field(ge=1)
-    weights: int = Field(ge=1, description="of the layers of a stand-in")
-    other: Positive = Field(description="CPU seconds of a rule that has none of its own in rules.yaml")
+    weights: int = Field(ge=1, description="number of weights in the layers of a stand-in")
+    other: Positive = Field(description="CPU seconds of a job whose rule has no miniature_seconds in rules.yaml")
     command: Positive
 
 
@@ -170,7 +180,7 @@ class Costs(Strict):
     web_document: Positive
     dump_page: Positive
     example_text: dict[str, Positive]
-    expansion: float = Field(ge=1, description="rule bm25: of an expanded search, in plain ones")
+    expansion: float = Field(ge=1, description="cost of a BM25 search with an expanded query, in plain searches")
     rates: Rates
     text_pair: TextPair
     pairs_a_megabyte: Positive
@@ -251,9 +261,9 @@ class Device(Strict):
 
     FILE: ClassVar = "devices"
 
-    half: float = Field(gt=0, description="peak in TFLOPS of dense 16-bit matrix products")
-    single: float = Field(gt=0, description="peak in TFLOPS of float32 without TF32")
-    memory: float = Field(gt=0, description="GB")
+    half: float = Field(gt=0, description="peak of dense 16-bit matrix products, in TFLOPS")
+    single: float = Field(gt=0, description="peak of float32 without TF32, in TFLOPS")
+    memory: float = Field(gt=0, description="memory in GB")
 
 
 class Checkpoint(Strict):
@@ -263,9 +273,9 @@ class Checkpoint(Strict):
 
     layers: Annotated[int, Field(ge=1)]
     width: Annotated[int, Field(ge=1)]
-    inner: Annotated[int, Field(ge=1)] = Field(description="width inside a layer's two linear maps")
+    inner: Annotated[int, Field(ge=1)] = Field(description="width between a layer's two linear maps")
     vocabulary: Annotated[int, Field(ge=1)]
-    bytes: Bytes = Field(description="of its weights on the hub, about")
+    bytes: Bytes = Field(description="approximate size of the weights on the hub")
 
     @property
     def weights(self) -> int:

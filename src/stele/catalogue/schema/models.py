@@ -17,8 +17,8 @@ from stele.recipes.standins import kinds
 class Released(Strict):
     """Weights that the authors of a model released."""
 
-    dataset: str = Field(description="what `user_data` in config.yaml calls them")
-    where: str = Field(description="where a user gets them")
+    dataset: str = Field(description="name of the weights in `user_data` of config.yaml")
+    where: str = Field(description="place where a user gets the weights")
 
 
 ORIGINS = ("`recipe`", "`checkpoint`", "`snapshot_of`", "`kind: lexical`", "`word_scorer`")  # of a model, one of them
@@ -27,37 +27,45 @@ ORIGINS = ("`recipe`", "`checkpoint`", "`snapshot_of`", "`kind: lexical`", "`wor
 class WordScorer(Strict):
     """A scorer of documents over vectors of words."""
 
-    reranking: str = Field(description="a re-ranking recipe of recipes.yaml")
-    vectors: str = Field(description="a dataset: vectors of words in one space, of languages or of pairs of them")
+    reranking: str = Field(description="re-ranking recipe of recipes.yaml")
+    vectors: str = Field(description="dataset of word vectors in one space, for languages or for pairs of languages")
 
 
 class ModelKeys(Strict):
     """Keys of a model."""
 
-    label: str = Field(description="how tables call it")
-    kind: Literal["lexical"] | None = Field(None, description="lexical: a model without a checkpoint")
-    rm3: Rm3 | None = Field(None, description="how a lexical model expands queries")
-    word_scorer: WordScorer | None = Field(None, description="what re-ranks by vectors of words, without a checkpoint")
-    checkpoint: str | None = Field(None, description="a hub id: the model is public and used unchanged")
-    revision: str | None = Field(None, description="the hub revision of `checkpoint`; default main")
-    licence: str | None = None
-    base: str | None = Field(None, description="the model that `recipe` starts from")
-    recipe: str | None = Field(None, description="a pretraining recipe of recipes.yaml")
-    override: Values = Field({}, description="keys of the recipe to change: an ablation")
-    snapshot_of: str | None = Field(None, description="the model of whose pretraining it is a snapshot")
-    epoch: int | None = Field(None, ge=1, description="the epoch after which that snapshot was taken")
-    tokenizer: str | None = Field(None, description="the model whose tokenizer it shares, and so its mined examples")
-    encoding: SomeEncoding = Field(SomeEncoding(), description="how it makes vectors when it is used directly")
-    released: Released | None = None
-    parameters: int | None = Field(None, gt=0, description="as its card states them")
+    label: str = Field(description="name of the model in tables")
+    kind: Literal["lexical"] | None = Field(
+        None, description="lexical: a model without a checkpoint, which matches words"
+    )
+    rm3: Rm3 | None = Field(None, description="query expansion of a lexical model")
+    word_scorer: WordScorer | None = Field(
+        None, description="scorer over word vectors that re-ranks documents without a checkpoint"
+    )
+    checkpoint: str | None = Field(None, description="hub id of a public model that is used unchanged")
+    revision: str | None = Field(None, description="hub revision of `checkpoint`; default: main")
+    licence: str | None = Field(None, description="licence of the checkpoint")
+    base: str | None = Field(None, description="model from which `recipe` starts")
+    recipe: str | None = Field(None, description="pretraining recipe of recipes.yaml")
+    override: Values = Field({}, description="keys of the recipe to change, for an ablation")
+    snapshot_of: str | None = Field(None, description="model from whose pretraining this snapshot was taken")
+    epoch: int | None = Field(None, ge=1, description="epoch after which the snapshot was taken")
+    tokenizer: str | None = Field(None, description="model with the same tokenizer, whose mined examples are used")
+    encoding: SomeEncoding = Field(
+        SomeEncoding(), description="keys of the encoding: how the model makes vectors when it is used directly"
+    )
+    released: Released | None = Field(None, description="weights that the authors released")
+    parameters: int | None = Field(None, gt=0, description="number of parameters that the model card states")
     trained_on: list[str] | None = Field(
-        None, description="of an encoder that is used as it is: evaluation sets whose training questions it saw"
+        None, description="for an encoder that is used as it is: evaluation sets whose training questions it has seen"
     )
     same_weights_as: str | None = Field(
-        None, description="a repository of the same weights that asks for code of its own, which is never run"
+        None, description="hub id of a repository with the same weights that needs its own code, which is never run"
     )
-    unavailable: str | None = Field(None, description="why there is no checkpoint that could be taken")
-    tables: list[str] = Field([], description="tables that get a row for it beside those that name it (`msm/2`)")
+    unavailable: str | None = Field(None, description="reason why the model has no checkpoint that can be used")
+    tables: list[str] = Field(
+        [], description="further tables that get a row for the model, besides those that name it, e.g. `msm/2`"
+    )
 
     @property
     def is_complete(self) -> bool:

@@ -33,13 +33,13 @@ class PublishedScore(Strict):
     model: str = Field(min_length=1)
     system: str = ""
     benchmark: str = Field(min_length=1)
-    subset: str = Field(min_length=1, description="a language, or what its source calls an average")
+    subset: str = Field(min_length=1, description="language, or the source's name of an average")
     split: str = Field(min_length=1)
     metric: str = Field(min_length=1)
     value: float
-    tolerance: float = Field(0.005, gt=0, description="how far a run of the same thing may be from it")
+    tolerance: float = Field(0.005, gt=0, description="largest difference of a run of the same model on the same data")
     source: str = Field(min_length=1)
-    locator: str = Field(min_length=1, description="where in the source: repository@commit and path, page, table")
+    locator: str = Field(min_length=1, description="place in the source: repository@commit and path, page, table")
     model_revision: str = ""
     status: Status
     note: str = ""
@@ -53,10 +53,12 @@ class MtebTask(Strict):
     """The task of MTEB that reads the same data at the same revision."""
 
     task: str
-    dataset: str = Field(description="its repository on the hub")
+    dataset: str = Field(description="repository of the task's data on the hub")
     revision: str = Field(pattern="^[0-9a-f]{40}$")
     languages: dict[str, str] = Field(
-        {}, description="our code -> MTEB's (ISO 639-3, script); none: Belebele's variants, pairs of them"
+        {},
+        description="our code -> MTEB's code (ISO 639-3, script); empty: codes are Belebele's variants and pairs of "
+        "them",
     )
 
 
@@ -66,24 +68,28 @@ class PublishedBenchmark(Strict):
     FILE: ClassVar = "published"
 
     benchmarks: list[str] = Field(
-        [], description="as references.tsv calls it, the first one before others; default: as it is called here"
+        [],
+        description="names of the benchmark in references.tsv, the preferred one first; default: the key of this entry",
     )
     instructions: dict[str, str] = Field(
         {},
-        description="of these names, what was asked of models that take an instruction, where it is another than ours",
+        description="name in `benchmarks` -> the instruction that models were given, if it is not ours",
     )
     unlike: dict[str, list[str]] = Field(
-        {}, description="what its sources do otherwise than is done here -> the models whose numbers that may move"
+        {},
+        description="difference of the sources' evaluation from ours -> the models (hub ids) whose numbers it may "
+        "change",
     )
-    split: str = Field(description="the split that is evaluated here")
-    average: list[str] = Field([], description="what sources call the mean over all languages")
+    split: str = Field(description="split that Stele evaluates")
+    average: list[str] = Field([], description="the sources' names of the mean over all languages")
     subsets: dict[str, Pattern] = Field(
-        {}, description="what sources call other means -> our codes that they are over, as a regular expression"
+        {},
+        description="the sources' names of other means -> regular expression of our codes of the languages in the mean",
     )
     names: Literal["mrtydi", "tatoeba"] | None = Field(
-        None, description="a field of languages.yaml, names of languages"
+        None, description="field of languages.yaml with the sources' names of languages, besides our codes"
     )
-    suffix: str = Field("", description="what follows such a name")
+    suffix: str = Field("", description="text after such a name in the sources")
     mteb: MtebTask | None = None
 
     def rank(self, name: str) -> int:
@@ -116,8 +122,8 @@ class ResultFile(Strict):
 class Task(ResultFile):
     """Result file of a task of MTEB."""
 
-    subsets: list[str] | None = Field(None, description="subsets that have a row; none: all")
-    means: dict[str, Mean] = Field({}, description="name of a mean -> what it is over")
+    subsets: list[str] | None = Field(None, description="subsets that get a row of their own; null: all")
+    means: dict[str, Mean] = Field({}, description="name of a mean -> the subsets that it averages")
     note: str = ""
 
 
@@ -126,7 +132,7 @@ class Suspect(Strict):
 
     task: str
     model: str | None = None
-    version: str | None = Field(None, description="of MTEB, how it begins: 2.20 is 2.20.0 as well")
+    version: str | None = Field(None, description="beginning of MTEB's version: 2.20 includes 2.20.0")
     subset: str | None = None
     why: str
 
@@ -134,7 +140,7 @@ class Suspect(Strict):
 class Repository(Strict):
     """A repository of published results: the folder of its clone, its source and the tolerance of its numbers."""
 
-    clone: str = Field(description="the name of its folder among the clones")
+    clone: str = Field(description="name of the repository's folder among the clones")
     repository: str
     source: str
     tolerance: float = Field(gt=0)
@@ -144,7 +150,7 @@ class Mteb(Repository):
     """Repository of MTEB's results, results/{model}/{revision}/{task}.json."""
 
     tasks: dict[str, Task]
-    suspect: list[Suspect] = Field([], description="what stays out")
+    suspect: list[Suspect] = Field([], description="numbers that are known to be wrong and are left out")
 
 
 class SameEngine(Strict):
@@ -159,8 +165,10 @@ class Pyserini(Repository):
 
     note: str
     files: dict[str, ResultFile]
-    models: dict[str, str] = Field({}, description="run -> the hub id of its encoder")
-    same_engine: dict[str, SameEngine] = Field({}, description="run -> what holds for it")
+    models: dict[str, str] = Field({}, description="run -> hub id of its encoder")
+    same_engine: dict[str, SameEngine] = Field(
+        {}, description="run -> tolerance and note, for runs that need no encoding"
+    )
 
 
 class ReferenceSources(Strict):
