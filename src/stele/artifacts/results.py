@@ -99,7 +99,7 @@ class Result(BaseModel):
     metrics: dict[str, Metric] = Field(min_length=1)
     labels: list[str] = []
     seeds: Seeds | list[Seeds] | None = None
-    diverged: dict[str, str] = Field({}, description="seeds (`pt0-ft1`) whose pretraining came to nothing -> why")
+    diverged: dict[str, str] = Field({}, description="seeds (`pt0-ft1`) whose pretraining diverged -> reason")
 
     @property
     def seed_names(self) -> list[str]:

@@ -55,16 +55,16 @@ MODELS = {  # of the other sections, which have one model
 class Recipes(Strict):
     """Sections of recipes.yaml."""
 
-    languages: dict[str, list[str]] = Field(description="sets of languages, by name")
+    languages: dict[str, list[str]] = Field(description="name -> languages of a set")
     pairs: dict[str, Values] = Field(description="mining recipes")
     pretraining: dict[str, Values]
     finetuning: dict[str, Values]
     calibration: dict[str, Values]
-    title_queries: dict[str, Values] = Field(description="transfer sets of a Wikipedia's titles")
-    generators: dict[str, Values] = Field(description="what writes a query for a passage")
-    generated_queries: dict[str, Values] = Field(description="transfer sets of queries that are generated")
-    reranking: dict[str, Values] = Field(description="scorers of judged documents, and how they are trained")
-    answering: dict[str, Values] = Field(description="how a model learns to find answers in paragraphs")
+    title_queries: dict[str, Values] = Field(description="transfer sets whose queries are the titles of a Wikipedia")
+    generators: dict[str, Values] = Field(description="models that write a query for a passage")
+    generated_queries: dict[str, Values] = Field(description="transfer sets whose queries are generated")
+    reranking: dict[str, Values] = Field(description="scorers of judged documents, with their training")
+    answering: dict[str, Values] = Field(description="training of models that find answers in paragraphs")
 
 
 def check_recipes(values: Facts, where: str) -> None:

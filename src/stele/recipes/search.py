@@ -34,8 +34,8 @@ class Rm3(Strict):
 class Bm25(Strict):
     """BM25 with fixed parameters."""
 
-    k1: K1
-    b: B
+    k1: K1 = Field(description="BM25's parameter k1")
+    b: B = Field(description="BM25's parameter b")
     lengths: Literal["exact", "lucene"] = Field(
         "exact",
         description="lengths of documents in the formula: exact, or rounded down as Lucene stores them in one byte",
@@ -48,15 +48,15 @@ class Bm25(Strict):
 class Tuning(Strict):
     """BM25 with the k1 and b that give the best results on the questions of a split."""
 
-    split: Literal["train", "dev"]
-    k1: list[K1] = Field(min_length=1)
-    b: list[B] = Field(min_length=1)
+    split: Literal["train", "dev"] = Field(description="split whose questions choose k1 and b")
+    k1: list[K1] = Field(min_length=1, description="values of k1 to try")
+    b: list[B] = Field(min_length=1, description="values of b to try")
 
 
 class Search(Bm25):
     """Recipe of a BM25 search job, with the model's query expansion if it has one; one with a `split` is a tuning."""
 
-    rm3: Rm3 | None = None
+    rm3: Rm3 | None = Field(None, description="expansion of the queries by RM3; null: none")
 
 
 class Fusion(Strict):

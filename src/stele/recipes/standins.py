@@ -23,8 +23,8 @@ class Tokenizer(Strict):
     """
 
     kind: Literal["sentencepiece", "wordpiece", "byte", "mbart", "mbart50", "ending"]
-    size: int = Field(ge=16, description="tokens, special ones included")
-    lowercase: bool = False
+    size: int = Field(ge=16, description="number of tokens, special ones included")
+    lowercase: bool = Field(False, description="whether texts are lower-cased")
 
 
 class Architecture(Strict):
@@ -39,7 +39,7 @@ class Architecture(Strict):
     heads: int = Field(4, ge=1)
     inner: int = Field(256, ge=1)
     positions: int = Field(512, ge=8)
-    bidirectional: bool = Field(False, description="a decoder that looks both ways")
+    bidirectional: bool = Field(False, description="a decoder's layers attend in both directions")
 
 
 class Recipe(Strict):
@@ -48,20 +48,31 @@ class Recipe(Strict):
     BASES: ClassVar[int] = 1  # number of stand-ins from which this kind continues
 
     kind: str
-    repo: str | None = Field(None, description="its id on the hub; None: released elsewhere, as a folder")
-    bases: list[str] = Field([], description="the stand-ins it continues from")
-    publish: Literal["safetensors", "pytorch_model.bin"] = "safetensors"
-    english: bool = Field(False, description="reads English only")
+    repo: str | None = Field(
+        None, description="hub id under which the stand-in is published; null: released elsewhere, as a folder"
+    )
+    bases: list[str] = Field([], description="stand-ins from which it continues, by key")
+    publish: Literal["safetensors", "pytorch_model.bin"] = Field(
+        "safetensors", description="format in which the weights are published"
+    )
+    english: bool = Field(False, description="true: it learns from English text only")
 
-    steps: int = Field(ge=1)
-    batch: int = Field(24, ge=2, description="windows of text a step")
-    length: int = Field(32, ge=3, description="tokens of a window, special ones included")
-    mask_probability: float = Field(0.3, gt=0, lt=1)
-    sampling_alpha: float = Field(0.3, ge=0, le=1)
-    dropout: float = Field(0.0, ge=0, lt=1, description="in this training; config.json keeps 0.1, its original's")
-    learning_rate: float = Field(3e-3, gt=0)
-    warmup: float = Field(0.05, ge=0, le=1, description="share of the steps")
-    threads: int = Field(1, ge=1)
+    steps: int = Field(ge=1, description="number of optimiser steps")
+    batch: int = Field(24, ge=2, description="windows of text in a step")
+    length: int = Field(32, ge=3, description="most tokens of a window, special ones included")
+    mask_probability: float = Field(0.3, gt=0, lt=1, description="share of the tokens to predict")
+    sampling_alpha: float = Field(
+        0.3,
+        ge=0,
+        le=1,
+        description="exponent of a language's size in its probability: 1 follows the sizes, 0 is uniform",
+    )
+    dropout: float = Field(
+        0.0, ge=0, lt=1, description="dropout probability in this training; config.json keeps 0.1, as in the original"
+    )
+    learning_rate: float = Field(3e-3, gt=0, description="highest learning rate")
+    warmup: float = Field(0.05, ge=0, le=1, description="share of the steps in which the learning rate rises")
+    threads: int = Field(1, ge=1, description="CPU threads; another number changes the last bits of the result")
 
     @model_validator(mode="after")
     def _bases_are_as_many(self) -> Recipe:
@@ -82,9 +93,9 @@ class Recipe(Strict):
 class PairsRecipe(Recipe):
     """Further keys of stand-ins that also learn from pairs of texts."""
 
-    pairs: int = Field(32, ge=2, description="pairs a step; each one's negatives are the others of its batch")
-    pair_length: int = Field(32, ge=3, description="tokens of a side, special ones included")
-    temperature: float = Field(0.05, gt=0)
+    pairs: int = Field(32, ge=2, description="pairs in a step; the negatives of a pair are the others in its batch")
+    pair_length: int = Field(32, ge=3, description="most tokens of each side of a pair, special ones included")
+    temperature: float = Field(0.05, gt=0, description="number by which scores are divided before the softmax")
 
 
 class Trained(Recipe):
@@ -109,7 +120,7 @@ class Denoising(Trained):
 class Stacked(Recipe):
     """A stand-in with more layers than its base."""
 
-    layers: int = Field(ge=1)
+    layers: int = Field(ge=1, description="number of layers")
 
     @property
     def own_layers(self) -> int:
@@ -119,7 +130,7 @@ class Stacked(Recipe):
 class Lengthened(Recipe):
     """A stand-in that reads longer texts than its base."""
 
-    positions: int = Field(ge=8, description="tokens that fit")
+    positions: int = Field(ge=8, description="most tokens of an input")
 
 
 class Retokenised(Recipe):
@@ -139,14 +150,14 @@ class Translation(PairsRecipe):
 class Windows(PairsRecipe):
     """A stand-in that learns from neighbouring sentences."""
 
-    window: int = Field(2, ge=1, description="how many sentences away a partner may be")
+    window: int = Field(2, ge=1, description="largest distance, in sentences, between a sentence and its partner")
 
 
 class Moco(PairsRecipe):
     """A stand-in that learns from crops of the same text, by MoCo."""
 
-    queue: int = Field(ge=1, description="keys of earlier steps")
-    momentum: float = Field(ge=0, le=1, description="what the encoder of the keys keeps of itself in a step")
+    queue: int = Field(ge=1, description="number of keys of earlier steps that serve as negatives")
+    momentum: float = Field(ge=0, le=1, description="share of its own weights that the key encoder keeps in a step")
     crop_ratio: CropRatio = (0.1, 0.5)
 
     @model_validator(mode="after")
@@ -164,8 +175,8 @@ class Moco(PairsRecipe):
 class Ranking(PairsRecipe):
     """A stand-in that learns to rank translations."""
 
-    margin: float = Field(0.3, ge=0)
-    max_length: int = Field(256, ge=8, description="tokens after which its folder says to cut")
+    margin: float = Field(0.3, ge=0, description="margin of the ranking loss")
+    max_length: int = Field(256, ge=8, description="most tokens of a text, which its folder states")
 
 
 class Distilled(PairsRecipe):
@@ -173,8 +184,8 @@ class Distilled(PairsRecipe):
 
     BASES = 2
 
-    layers: int = Field(ge=1)
-    max_length: int = Field(128, ge=8, description="tokens after which its folder says to cut")
+    layers: int = Field(ge=1, description="number of layers")
+    max_length: int = Field(128, ge=8, description="most tokens of a text, which its folder states")
 
     @property
     def own_layers(self) -> int:
@@ -185,18 +196,22 @@ class Contrastive(PairsRecipe):
     """A stand-in encoder trained for retrieval on translations, with English as the query."""
 
     architecture: Architecture | None = Field(
-        None, description="of a new model with its base's tokenizer; None: its base itself is trained on"
+        None,
+        description="sizes of a new model with the tokenizer of its base; null: training continues with the base "
+        "itself",
     )
-    pooling: Literal["cls", "mean", "last"]
-    query_prompt: str = Field("", description="what questions begin with in training")
-    passage_prompt: str = Field("", description="what passages begin with in training")
+    pooling: Literal["cls", "mean", "last"] = Field(description="which hidden states give a text's vector")
+    query_prompt: str = Field("", description="text before every query in training")
+    passage_prompt: str = Field("", description="text before every passage in training")
     prompts: dict[str, str] | None = Field(
-        None, description="those that its folder names; None: it has no file of them"
+        None, description="prompts that its folder names; null: the folder has no file of prompts"
     )
-    dense: list[int] = Field([], description="widths of the linear maps after pooling, without bias")
-    weights: Literal["float32", "bfloat16"] = Field("float32", description="as its folder holds them")
-    sharded: bool = Field(False, description="weights in several files with an index, as a large model's")
-    max_length: int = Field(256, ge=8, description="tokens after which its folder says to cut")
+    dense: list[int] = Field([], description="widths of the linear maps after pooling, which have no bias")
+    weights: Literal["float32", "bfloat16"] = Field("float32", description="number format of the weights in its folder")
+    sharded: bool = Field(
+        False, description="true: weights are in several files with an index, as those of a large model"
+    )
+    max_length: int = Field(256, ge=8, description="most tokens of a text, which its folder states")
 
 
 class Causal(Contrastive):

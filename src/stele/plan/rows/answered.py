@@ -22,7 +22,7 @@ class Answered(Dense):
     encodes = False
 
     class Setting(Strict):
-        answering: str = Field(description="the recipe by which a model learns to find answers")
+        answering: str = Field(description="recipe by which a model learns to find answers")
 
     def recipe(self, row: RunKey) -> AnsweringRecipe:
         """Training recipe of an answering model, as the command line takes it."""

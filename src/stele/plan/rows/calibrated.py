@@ -17,8 +17,10 @@ from stele.plan.rows.dense import Dense
 @dataclass(frozen=True, eq=False, repr=False)
 class Calibrated(Dense):
     class Setting(Strict):
-        calibration: str = Field(description="the recipe that it is learnt by")
-        operation: Literal["shifted", "scaled", "calibrated"] = Field(description="each does what those before it do")
+        calibration: str = Field(description="calibration recipe of recipes.yaml")
+        operation: Literal["shifted", "scaled", "calibrated"] = Field(
+            description="what is done to the vectors: shifted, also scaled, or also rotated (calibrated)"
+        )
 
     def _calibration(self, row: RunKey) -> str:
         return self.upstream.protocols.setting(row.benchmark, row.setting)["calibration"]

@@ -21,9 +21,13 @@ class Dense(Kind):
     encodes = True
 
     class Setting(Strict):
-        recipe: str | None = Field(None, description="fine-tuning recipe; none: the model as it is")
-        field: TopicField | None = Field(None, description="of topics, that is the query; none: the collection's own")
-        windows: TokenWindows | None = Field(None, description="in which documents are encoded; none: the benchmark's")
+        recipe: str | None = Field(None, description="fine-tuning recipe; null: the model is not fine-tuned")
+        field: TopicField | None = Field(
+            None, description="field of a topic that is the query; null: the collection's default"
+        )
+        windows: TokenWindows | None = Field(
+            None, description="windows in which documents are encoded; null: the benchmark's"
+        )
 
     def _recipe(self, row: RunKey) -> str | None:
         return self.upstream.protocols.recipe(row.benchmark, row.setting)
@@ -87,10 +91,10 @@ class Vectors(Dense):
     class Setting(Strict):
         """The fine-tuning recipe, and data, judgments and metrics that replace those of the benchmark."""
 
-        recipe: str | None = Field(None, description="fine-tuning recipe; none: the model as it is")
-        data: list[str] | None = None
-        judgments: list[str] | None = None
-        metrics: list[Metric] | None = Field(None, min_length=1)
+        recipe: str | None = Field(None, description="fine-tuning recipe; null: the model is not fine-tuned")
+        data: list[str] | None = Field(None, description="datasets to encode; null: the benchmark's")
+        judgments: list[str] | None = Field(None, description="datasets for scoring; null: the benchmark's")
+        metrics: list[Metric] | None = Field(None, min_length=1, description="metrics; null: the benchmark's")
 
 
 class Parameters(Dense):

@@ -25,8 +25,8 @@ class Fused(Kind):
     class Setting(Fusion):
         """The two rankings to fuse, and how."""
 
-        term: str = Field(description="the lexical model")
-        dense: str = Field(description="the setting of the benchmark in which the model is searched")
+        term: str = Field(description="lexical model whose ranking is fused")
+        dense: str = Field(description="setting of the benchmark in which the encoder is searched")
 
     def parts(self, row: RunKey) -> tuple[RunKey, RunKey]:
         """The row of term matching and the row of dense retrieval."""

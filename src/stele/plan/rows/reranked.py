@@ -31,9 +31,11 @@ class Reranked(Dense):
     encodes = False
 
     class Setting(Strict):
-        reranking: str | None = Field(None, description="the recipe of a scorer that starts from a transformer")
+        reranking: str | None = Field(None, description="re-ranking recipe of a scorer that starts from a transformer")
         word_scorers: Literal["trained", "untrained"] | None = Field(
-            None, description="the models over vectors of words that belong here: by whether they learn"
+            None,
+            description="models over word vectors that this setting admits: those that are trained, or those that are "
+            "not",
         )
 
     def _scorer(self, row: RunKey) -> WordScorer | None:

@@ -31,29 +31,39 @@ class ExtraRow(Strict):
 
     model: str
     label: str = ""
-    tables: list[str] | None = Field(None, description="`msm/2`, ...; none: every table that takes it")
+    tables: list[str] | None = Field(
+        None, description="tables that get the row, e.g. `msm/2`; null: every table that it fits"
+    )
 
 
 class Context(Strict):
     """The context of one run, the same for all its tables. A cell is measured if the results folder has its value."""
 
     scale: str = ""
-    languages_in_scale: dict[str, list[str]] = Field({}, description="benchmark -> languages; absent: all")
-    recompute: Literal["own", "all"] = "own"
-    rows: dict[str, RowState] = Field({}, description="`{model}/{setting}/{benchmark}` -> what is known of it")
-    left_out: dict[str, dict[str, str]] = Field(
-        {}, description="`{model}/{setting}/{benchmark}` -> language that it is not evaluated in -> why"
+    languages_in_scale: dict[str, list[str]] = Field(
+        {}, description="benchmark -> its languages in this scale; a benchmark that is missing has all"
     )
-    failed: dict[str, str] = Field({}, description="`{model}/{setting}/{benchmark}` -> the log of the failed job")
-    outdated: list[str] = Field([], description="the same names: results that this run had to build anew and did not")
+    recompute: Literal["own", "all"] = "own"
+    rows: dict[str, RowState] = Field({}, description="`{model}/{setting}/{benchmark}` -> state of the row")
+    left_out: dict[str, dict[str, str]] = Field(
+        {}, description="`{model}/{setting}/{benchmark}` -> language in which it is not evaluated -> reason"
+    )
+    failed: dict[str, str] = Field({}, description="`{model}/{setting}/{benchmark}` -> log of the failed job")
+    outdated: list[str] = Field(
+        [], description="`{model}/{setting}/{benchmark}` of results that this run had to rebuild but did not"
+    )
     extra_rows: list[ExtraRow] = Field([])
-    view: Literal["side", "difference"] = Field("side", description="the first view; `layout.py` says what each shows")
-    unfinished: bool = Field(False, description="whether it is what a run left that did not build all its rows")
-    seeds: dict[str, str] = Field({}, description="model -> the seeds whose files a figure draws; absent: the first")
+    view: Literal["side", "difference"] = Field(
+        "side", description="first view of a table; `layout.py` defines the views"
+    )
+    unfinished: bool = Field(False, description="whether the run ended before all its rows were built")
+    seeds: dict[str, str] = Field(
+        {}, description="model -> seeds whose files a figure draws; a model that is missing: the first seeds"
+    )
     table_seeds: dict[str, dict[str, list[str]]] = Field(
         {},
-        description="table with seeds of its own (`kept/7`) -> `{model}/{setting}/{benchmark}` -> the seeds whose mean "
-        "it shows (`pt0-ft1`); a row that is not there is read as in other tables",
+        description="table with its own seeds (`kept/7`) -> `{model}/{setting}/{benchmark}` -> seeds whose mean it "
+        "shows (`pt0-ft1`); a row that is missing is read as in other tables",
     )
 
     def seeds_of(self, table: Table, result: tuple[str, str, str]) -> tuple[str, ...]:
