@@ -1,4 +1,4 @@
-r"""Make one stand-in for a public checkpoint: tiny, real, with its own tokenizer, trained on the generated internet.
+r"""Make a stand-in for a public checkpoint: a tiny model with its own tokenizer, trained on the generated internet.
 
     python -m stele_world standin --checkpoint xlmr --recipe '{"kind": "trained", ...}' --mirror mirror \
         --languages en sw --base --seed 0 --state state --output standins/xlmr/record.json

@@ -1,4 +1,4 @@
-"""Show how a model's texts become vectors: each value with its origin, and two texts as the model reads them.
+"""Show how a model turns texts into vectors: each value with its origin, and two texts as the model reads them.
 
     stele encoders show me5_base --benchmark mrtydi
     stele encoders show intfloat/multilingual-e5-base --benchmark belebele --scale paper

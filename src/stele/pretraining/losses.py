@@ -1,4 +1,4 @@
-"""Print the final losses of pretrainings and their losses by chance, as a Markdown table.
+"""Print the final losses of pretrainings and the losses that random scores give, as a Markdown table.
 
     stele pretraining losses work/miniature/encoders/*/pt0/record.json
 

@@ -1,4 +1,4 @@
-r"""Render all tables together: one Markdown file, one LaTeX document, one HTML page a paper and the list of them.
+r"""Render all tables together: a Markdown file, a LaTeX document, an HTML page for each paper, and a list of the pages.
 
     stele tables all_tables
 

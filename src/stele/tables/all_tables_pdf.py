@@ -1,4 +1,4 @@
-"""Set all tables as one PDF: all_tables.tex with XeLaTeX and BibTeX, by latexmk. Same tables, same bytes.
+"""Typeset all_tables.tex as one PDF, by latexmk with XeLaTeX and BibTeX; equal tables give equal bytes.
 
 On Debian: apt-get install texlive-xetex latexmk fonts-freefont-otf fonts-noto-core fonts-wqy-microhei. The last two
 have the scripts of all languages of the papers, for rows that a user adds; fonts-noto-cjk has finer Chinese, Japanese

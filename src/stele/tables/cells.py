@@ -1,4 +1,4 @@
-"""Count, list, draw or compare the cells of all tables, as a folder of results fills them now, also half-way.
+"""Count, list, draw or compare the cells of all tables, filled from a folder of results that may be incomplete.
 
     stele tables cells                                # how many cells of each paper are in which state
     stele tables cells --format csv > cells.csv       # every cell

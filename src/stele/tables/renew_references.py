@@ -1,4 +1,4 @@
-"""Renew the published numbers of references.tsv from clones of MTEB's results and of pyserini, by commit.
+"""Renew the published numbers of references.tsv from clones of MTEB's results and of pyserini, with their commits.
 
     stele tables renew_references CLONES                    # CLONES/results, CLONES/pyserini, either or both
     stele tables renew_references CLONES --output new.tsv
