@@ -47,7 +47,8 @@ class FinetuningRecipe(OptimiserKeys):
 
     CATALOGUE_KEYS: ClassVar = ("start",)
     start: str | None = plan_key(
-        description="fine-tuning recipe from whose model this one starts; null: the pretrained model itself"
+        description="fine-tuning recipe from whose model this one starts; null: the pretrained model itself; "
+        "required in recipes.yaml"
     )
     miner: str | None = plan_key(
         description="fine-tuning recipe whose model mines the hard negatives; null: none are mined"
@@ -253,7 +254,7 @@ class GeneratorRecipe(Optimisation):
 
     CATALOGUE_KEYS: ClassVar = ("by_language",)
     by_language: dict[str, GeneratorOfLanguage] = plan_key(
-        {}, description="language -> model, language code and training set of its generator"
+        {}, description="language -> model, language code and training set of its generator; required in recipes.yaml"
     )
 
     training_set: TrainingSet | None = Field(

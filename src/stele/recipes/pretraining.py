@@ -66,7 +66,9 @@ class PretrainingRecipe(Optimisation):
 
     CATALOGUE_KEYS: ClassVar = ("mining", "languages")
     group_key: ClassVar[str] = "pairs"  # the key that says how many examples a group of the objective has
-    mining: dict[str, str] = plan_key({}, description="store of examples -> the mining recipe that fills it")
+    mining: dict[str, str] = plan_key(
+        {}, description="store of examples -> the mining recipe that fills it; required in recipes.yaml"
+    )
     epoch_steps: int | None = plan_key(
         ge=1, description="optimiser steps of one epoch of its paper; null: the run has no epochs"
     )
@@ -74,7 +76,7 @@ class PretrainingRecipe(Optimisation):
 
     objective: str
     languages: list[str] | None = Field(
-        None, description="languages to train on; null: all languages of the given examples"
+        None, description="languages to train on; null: all languages of the given examples; required in recipes.yaml"
     )
     sampling_alpha: float = Field(
         ge=0,

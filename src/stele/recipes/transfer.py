@@ -31,8 +31,12 @@ class GeneratedQueriesRecipe(Recipe):
     """Recipe of generated queries: draws windows, and decodes a sequence-to-sequence model by beam search."""
 
     CATALOGUE_KEYS: ClassVar = ("generator", "collections")
-    generator: str | None = plan_key(description="recipe of `generators` whose models write the queries")
-    collections: dict[str, str] = plan_key({}, description="language -> the benchmark whose documents get queries")
+    generator: str | None = plan_key(
+        description="recipe of `generators` whose models write the queries; required in recipes.yaml"
+    )
+    collections: dict[str, str] = plan_key(
+        {}, description="language -> the benchmark whose documents get queries; required in recipes.yaml"
+    )
 
     windows: int = Field(
         ge=1, description="most windows that are drawn from the collection's documents; one query is generated for each"
