@@ -57,7 +57,8 @@ class Scale(Strict):
     gpus: int | None = Field(
         None,
         ge=0,
-        description="most GPUs of a job for whose rule cluster.yaml names no number; null: the number in rules.yaml",
+        description="most GPUs of a job, unless cluster.yaml gives a number for its rule; null: the number in "
+        "rules.yaml",
     )
     encoder_weights: float | None = Field(
         None,

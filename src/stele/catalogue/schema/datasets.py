@@ -13,7 +13,13 @@ from pydantic import AfterValidator, Field, model_validator
 from stele.files.strict import Strict
 from stele.recipes.search import TopicField
 
-Url = Annotated[str, Field(pattern=r"^https?://[^/]+/.+", description="{name}: a value of `fields` or of a language")]
+Url = Annotated[
+    str,
+    Field(
+        pattern=r"^https?://[^/]+/.+",
+        description="address; {name} stands for a value of `fields` or of the language in languages.yaml",
+    ),
+]
 Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 
@@ -171,8 +177,8 @@ class Dataset(Strict):
     )
     licence: str
     wall: Wall = Field(
-        description="what prevents a download: a licence, a web page without direct addresses (drive), that it is "
-        "private, or a script of the authors that makes it"
+        description="what prevents a download: a licence, a web page without direct addresses (drive), private "
+        "data, or a script of the authors that makes the data (script)"
     )
     how: str | None = Field(None, description="how to get the dataset if it cannot be downloaded")
     note: str | None = Field(None, description="remark for users")

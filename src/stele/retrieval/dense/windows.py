@@ -44,8 +44,8 @@ Split = Callable[[Sequence[Passage]], Iterable[list[tuple[str, str]]]]
 WindowsJson = Annotated[
     Json | None,
     Field(
-        description="Windows in which documents are encoded: by the keys sentences, stride, hits, best, or as long "
-        "as the encoder's input by overlap, hits, best."
+        description="Windows in which documents are encoded: {sentences, stride, hits, best} for windows of "
+        "sentences, {overlap, hits, best} for windows as long as the encoder's input."
     ),
 ]
 
