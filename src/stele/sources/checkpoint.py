@@ -75,7 +75,7 @@ class Checkpoint(PlacesJob):
     path: Path | None = None
     """Local folder in transformers' or sentence-transformers' format, to use instead of the hub."""
     encoding: Json | None = None
-    """For an encoder that is used without training: keys of its encoding, by origin, to check them."""
+    """For an encoder that is used without training: keys of its encoding, by origin, which are checked."""
     generator: bool = False
     """Says that the model generates text and makes no vectors."""
     trained: bool = False

@@ -215,7 +215,7 @@ class PlacesJob(Job):
     state: Path
     """Folder for unfinished downloads."""
     attempts: Whole = Policy.attempts
-    """Failed attempts in a row, without a new byte, before a download fails."""
+    """Failed attempts in a row, with less than 1 MiB of progress, before a download fails."""
     backoff: Number = Policy.base
     """Seconds to wait before the second attempt; later waits are longer."""
 
