@@ -63,7 +63,7 @@ def test_warnings_and_the_documents_are_on_the_card():
     card = make_card(VERDICT)
     for page in (card_text("adaptation", card, suffix) for suffix in (".md", ".html")):
         assert "3 lines not utf8" in page and "2,000 in de, 7 in lv" in page and "SentenceTransformer" in page
-        assert "1 hour, by 2 s a step of e-msm" in page
+        assert "1 hour, at 2 s per step of e-msm" in page
 
 
 def test_an_older_verdict_without_warnings_has_a_card():

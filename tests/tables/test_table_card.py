@@ -156,7 +156,7 @@ def test_a_folder_goes_by_its_content_and_several_processes_are_said(tmp_path, r
 def test_an_average_of_the_same_questions_has_no_interval_and_says_why(tmp_path, results):
     path = results("belebele", languages=("ko-ko", "sw-sw"))
     markdown, _ = card(tmp_path, path)
-    assert "none of an average whose languages ask the same questions" in markdown
+    assert "an average over languages with the same questions has none" in markdown
 
 
 def test_results_of_two_models_and_those_without_a_retrieval_by_an_encoder_are_refused(tmp_path, results, capsys):

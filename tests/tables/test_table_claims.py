@@ -136,7 +136,7 @@ def test_a_line_names_its_rival_and_the_closest_and_prints_the_difference_from_t
     one = claim_of(claims, "best_mrtydi_zero_shot")
     words = "against XLMR (smallest difference: +0.5, against mBERT); +2, interval +1 to +3"
     words += "; smallest difference of interest 1; printed +0.9; ours over 9 of the paper's 11 languages"
-    assert one.comparisons[0].words == f"{words}; 4 of 10 printed rivals ran; could have seen 4"
+    assert one.comparisons[0].words == f"{words}; 4 of 10 printed rivals ran; smallest detectable difference 4"
     assert one.facts["why our runs give this verdict"] == "below" and one.facts["one finding with"] == "bias"
     assert claims.counts["runs"] == {"supported": 1} and claims.counts["once"] == {}
     assert one.facts["detectable"] == "a difference of 4; the paper prints +0.9: too small to be decided here"

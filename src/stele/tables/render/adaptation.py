@@ -9,7 +9,7 @@ from typing import Any
 from stele.files.formats import amount, duration
 from stele.tables.render.sheets import Sheet
 
-VERDICTS = ("method", "benchmark", "against", "verdict", "what would tell", "difference", "interval", "p", "seeds")
+VERDICTS = ("method", "benchmark", "against", "verdict", "needed to decide", "difference", "interval", "p", "seeds")
 SCORES = ("benchmark", "model", "metric", "seeds", "mean", "95 % interval")
 TRAININGS = ("model", "seed", "task", "labels", "steps", "loss", "by chance", "CPU time", "wall time")
 CURVES = ("model", "seed", "task", "by chance", *(f"to {n}/8" for n in range(1, 9)))
@@ -55,15 +55,15 @@ def _facts(verdict: Verdict) -> dict[str, str]:
     facts = {
         "encoder": verdict["base"],
         "methods": ", ".join(verdict["methods"]),
-        "control": f"{verdict['control']}: masked language modelling with as many operations",
-        "all trainings": f"{duration(seconds['wall_seconds'])}, {duration(seconds['cpu_seconds'])} of CPU",
+        "control": f"{verdict['control']}: masked language modelling (MLM) with the same compute",
+        "all trainings": f"{duration(seconds['wall_seconds'])}, {duration(seconds['cpu_seconds'])} of CPU time",
         "documents": ", ".join(f"{number:,} in {code}" for code, number in verdict.get("documents", {}).items()),
         "device": ", ".join(sorted({training["device"] for training in trainings if "device" in training})),
     }
     if budget["hours"]:
-        step = f"a step of {verdict['methods'][0]} or as much of another"
+        step = f"per step of {verdict['methods'][0]} or per equal compute of another model"
         hours = f"{budget['hours']:g} hour{'' if budget['hours'] == 1 else 's'}"
-        facts["budget"] = f"{hours}, by {duration(budget['step_seconds'])} {step}"
+        facts["budget"] = f"{hours}, at {duration(budget['step_seconds'])} {step}"
     return facts
 
 

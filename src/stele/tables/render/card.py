@@ -96,7 +96,7 @@ def _speed(entry: Evaluated) -> list[str]:
 def _interval(evaluated: Sequence[Evaluated]) -> str:
     about = next((entry.record["intervals"] for entry in evaluated if entry.record.get("intervals")), {})
     alike = any(catalogue.entry(Benchmark, entry.result.benchmark).same_questions for entry in evaluated)
-    without = "; none of an average whose languages ask the same questions" if alike else ""
+    without = "; an average over languages with the same questions has none" if alike else ""
     return f"{100 * about['level']:.0f} % intervals: {about['method']}, seed {about['seed']}{without}" if about else ""
 
 

@@ -68,7 +68,7 @@ def notes(row: Mapping[str, Any], covered: Iterable[tuple[int, int]]) -> Iterato
     if rivals and rivals["ran"] < rivals["printed"]:
         yield f"{rivals['ran']} of {rivals['printed']} printed rivals ran"
     if row.get("detectable") is not None:
-        yield f"could have seen {row['detectable']:.3g}"
+        yield f"smallest detectable difference {row['detectable']:.3g}"
 
 
 def other_reasons(row: Mapping[str, Any]) -> str:

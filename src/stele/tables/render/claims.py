@@ -257,7 +257,7 @@ def _facts(claim: Any, row: Mapping[str, Any]) -> dict[str, str]:
     """Further facts of a claim as texts by name; a text is "" if there is nothing to say."""
     share = row.get("share")
     diverged = [reason for estimate in (row, *row.get("controls", [])) for reason in estimate.get("diverged", [])]
-    seeds_needed = row.get("seeds_needed") or "more queries or seeds of fine-tuning than these have"
+    seeds_needed = row.get("seeds_needed") or "none is enough: more queries or seeds of fine-tuning are needed"
     return {
         "why our runs give this verdict": other_reasons(row),
         "diverged": "; ".join(dict.fromkeys(diverged)),

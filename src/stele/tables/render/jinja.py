@@ -27,9 +27,9 @@ MEANINGS = {
     "supported": "Our runs show the claim too: their interval, or the paper's own test, agrees with it.",
     "reversed": "Our runs show the opposite, by at least the smallest difference of interest.",
     "no effect": "Our runs show a difference too small to be of interest, up or down.",
-    "undecided": "Our runs cannot tell: they are too few, too noisy, or at an end of their scale.",
+    "undecided": "Our runs cannot decide: they are too few or too noisy, or their scores lie at an end of the scale.",
     "floor": "All scores are close to a guess, so nothing can be compared.",
-    "no data": "Nothing that could be compared was run.",
+    "no data": "We have no runs that can be compared.",
 }
 ON_PRINT = {
     "holds": "holds on print",
@@ -60,7 +60,7 @@ OF_PAPER = Words(
     both="ours and the paper's",
     alone="as the paper prints it",
     printed="As the paper prints it",
-    each="Each number beside the paper's, with the difference.",
+    each="Each of our numbers stands beside the paper's, with the difference.",
     not_theirs="not a reproduction of the paper's numbers",
 )
 PUBLISHED = Words(
@@ -68,7 +68,7 @@ PUBLISHED = Words(
     both="ours and the published",
     alone="the published alone",
     printed="As published",
-    each="Each number beside the published one, with the difference and a verdict.",
+    each="Each of our numbers stands beside the published one, with the difference and a verdict.",
     not_theirs="not comparable with published numbers",
 )
 

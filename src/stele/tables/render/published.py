@@ -84,12 +84,12 @@ def legend(cells: Sequence[Cell]) -> Iterator[str]:
             f" (bold). {_counts(cells)}"
         )
     if notes := _listed((note, cell.row.label) for cell in filter(verdict, cells) for note in cell.published[0].notes):
-        yield f"{NOTED}: differences that may move the number and change no verdict: {notes}."
+        yield f"{NOTED}: possible causes of a difference, which change no verdict: {notes}."
     if any(len(cell.published) > 1 for cell in cells):
         yield (
-            "×n: published n times. The table shows a number that was read at its source, of our revision and with the"
-            " smallest tolerance, however near to ours the others are; the HTML page's cells and the CSV have them all"
-            " with their verdicts."
+            "×n: published n times. The choice of the number that the table shows does not depend on ours: it prefers"
+            " numbers that were read at their source, of our revision and with the smallest tolerance; the HTML page's"
+            " cells and the CSV have all of them with their verdicts."
         )
     if any(map(judges_nothing, cells)):
         yield "Grey (slanted): the source itself was not read or is not verified, so there is no verdict."

@@ -153,12 +153,12 @@ def _legend(cells: Sequence[Cell], context: Context, tests: Comparisons, grids: 
     if context.view == "side" and any(delta_of(cell) is not None and not cell.comparable for cell in cells):
         texts.append(
             f"Differences{'' if cells[0].table.of_today else ' from the paper'} are not shown for generated data and"
-            " stand-ins, where they mean nothing; --difference and the HTML page's view show them."
+            " stand-ins, where they mean nothing; --difference and a view of the HTML page show them."
         )
     if failed := _failed(cells):
-        texts.append(f"{FAIL}: the pretraining diverged; our number is raised, in brackets. {failed}.")
+        texts.append(f"{FAIL}: the pretraining diverged; our number is raised and in brackets. {failed}.")
     if any("±" in box.raised for box in ours):
-        texts.append(f"±: standard deviation over {_seeds(cells)}, whose mean each number is.")
+        texts.append(f"±: standard deviation over {_seeds(cells)}; each number is the mean over them.")
     if tests.method:
         marked = any(BETTER in box.raised for box in ours)
         seeds = " The test is over queries; it ignores the spread over seeds." if "±" in str(texts) else ""
@@ -172,7 +172,7 @@ def _legend(cells: Sequence[Cell], context: Context, tests: Comparisons, grids: 
         )
     printed = [cell.printed for cell in cells if cell.printed and not cell.table.of_today]
     if signs := [name for name in ("marks", "bold") if any(getattr(value, name) for value in printed)]:
-        texts.append(f"Paper: {' and '.join(signs)} as printed.")
+        texts.append(f"Paper: {' and '.join(signs)} are as printed.")
     return [*texts, *published.legend(cells)]
 
 
@@ -209,7 +209,7 @@ def _ranks(cells: Sequence[Cell], ours: Sequence[Box]) -> Iterator[str]:
     lower = dict.fromkeys(cell.column.header for cell in cells if cell.direction == "lower")
     which = ": " + ", ".join(lower) if any(cell.direction == "higher" for cell in cells) else ""
     where = f" (lower is better{which})" if lower else ""
-    yield f"Ours: {' and '.join(signs)} of a column among comparable rows, on unrounded values, ties all marked{where}."
+    yield f"Ours: {' and '.join(signs)} of a column's comparable rows, by unrounded values; all ties are marked{where}."
 
 
 def _unmarked(cells: Sequence[Cell]) -> Iterator[str]:

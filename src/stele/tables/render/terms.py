@@ -14,14 +14,14 @@ TERMS = {
     DIVERGED: "the loss rose above chance, or all texts got the same vector: the model learnt nothing",
     "ILK": "KEPT's pairs within a language: a sentence that links to a page, and the passage there that links back",
     "CLK": "KEPT's pairs across languages: first passages of the pages that two languages have for one entity",
-    "CROP": "pairs of two neighbouring stretches of one document",
+    "CROP": "pairs of two pieces of one document: random crops of one chunk (KEPT), or units near each other (MSM)",
 }
 METRICS = {  # by name, "_kt" of a cut in thousands of tokens; {} is the cut
     "mrr": "one over the rank of a query's first relevant passage, 0 beyond rank {}; the mean over queries",
     "recall": "the share of a query's relevant passages that are among the first {}",
-    "map": "precision at each relevant passage among the first {}, averaged over as many as fit there",
-    "ap": "precision at each relevant passage among the first {}, averaged over all relevant ones",
-    "ndcg": "relevance of the first {} passages, less the lower they stand, as a share of the best order's",
+    "map": "summed precision at each relevant passage in the first {0}, over the number of relevant ones (at most {0})",
+    "ap": "summed precision at each relevant passage in the first {}, over the number of all relevant ones",
+    "ndcg": "relevance of the first {} passages, discounted by rank, as a share of that of the best order",
     "r": "the share of questions with an answer in the first {} passages",
     "r_kt": "the share of questions with an answer in the first {},000 tokens of the passages found",
     "r_tokenized_kt": "as R@{0}kt, but an answer that is cut into tokens counts as well",

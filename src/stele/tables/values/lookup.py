@@ -38,7 +38,7 @@ STATES = {
         State("measured", "", "our number, from the results folder", "#0072B2"),
         State("borrowed", "b", "the paper took this number from elsewhere (recompute: all runs it)", "#56B4E9"),
         State("stated", "w", "words or facts that no run measures", "#999999"),
-        State("not run", "n", "can be built and has not been run yet", "#F0E442"),
+        State("not run", "n", "can be built but has not been run yet", "#F0E442"),
         State("not in scale", "s", "a language that this run leaves out", "#DDDDDD"),
         State("not built", "x", "no rule builds it yet", "#FFFFFF"),
         State("failed", "f", "its job failed", "#D55E00"),
