@@ -259,11 +259,14 @@ def _lines(judgement: JudgedClaim) -> list[str]:
             amount(verdict.seeds_needed, "seed") if verdict.seeds_needed else "more queries or seeds of fine-tuning"
         )
         printed = "" if verdict.printed is None else f", the paper prints {verdict.printed:+.3g}"
-        notes.append(f"could have seen {verdict.detectable:.3g}{printed}; to see {judgement.bar:g} takes {needed}")
+        notes.append(
+            f"smallest detectable difference {verdict.detectable:.3g}{printed}; "
+            f"detecting {judgement.bar:g} takes {needed}"
+        )
     if judgement.rivals and judgement.rivals[0] < judgement.rivals[1]:
         notes.append(f"{judgement.rivals[0]} of {judgement.rivals[1]} printed rivals ran")
     if judgement.same_as:
-        notes.append(f"one finding with {judgement.same_as}, among whose comparisons it is")
+        notes.append(f"one finding with {judgement.same_as}, whose comparisons include it")
     if claim.corrected:
         notes.append(f"corrected: {claim.corrected}")
     if judgement.share is not None:
