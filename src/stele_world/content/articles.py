@@ -72,11 +72,11 @@ class Teller:
         return self._as_sentence(line, None, "")
 
     def statement(self, fact: Fact, draws: Draws) -> Sentence:
-        """Writes one fact as a sentence of its own that names its subject."""
+        """Writes one fact as a separate sentence that names its subject."""
         return self._sentence(self.frame(fact), "", "name", draws)
 
     def told_again(self, sentences: Sequence[Sentence], draws: Draws) -> list[str]:
-        """Translates sentences: states their facts, subjects named; leaves out sentences without a fact."""
+        """Translates sentences: states their facts and names the subjects; leaves out sentences without a fact."""
         return [self.statement(sentence.fact, draws).text for sentence in sentences if sentence.fact]
 
     def frame(self, fact: Fact) -> Frame:
@@ -190,8 +190,8 @@ def translations(
 ) -> Iterator[dict[str, str]]:
     """Yields up to `count` sentences, each in a share of the languages: language -> text.
 
-    With `native` they have native words only. None is among the training pairs of `parallel_pairs`. A sentence may come
-    more than once.
+    With `native` the sentences have only native words. None is among the training pairs of `parallel_pairs`. A sentence
+    may come more than once.
     """
     concepts, seed = tellers[0].concepts, tellers[0].seed
     every = ((number, plain_concepts(concepts, stream(seed, purpose, number))) for number in range(40 * count))

@@ -55,7 +55,7 @@ class Statement(Strict):
 
 
 class Relation(Statement):
-    """A relation of a world; a type's definition is one, stated in first sentences and never asked for."""
+    """A relation of a world; a type's definition is one, which first sentences state and no question asks for."""
 
     name: str = Field(description='"type.relation", also the concept of its verb')
     kind: Literal["entity", "year", "number", "noun"]

@@ -34,7 +34,7 @@ def mentions(
 ) -> list[Mention]:
     """Selects up to `count` mentions of entities of the split in running text, one per sentence.
 
-    Those of train exclude sentences that also name an entity of dev or test.
+    Mentions of train exclude sentences that also name an entity of dev or test.
     """
     result: list[Mention] = []
     for paragraph in paragraphs:
@@ -179,7 +179,7 @@ class World:
         return list(parallel_pairs(*pair, purpose, self.sizes.parallel[purpose]))
 
     def told_again(self, language: str, sentences: Sequence[Sentence], *key: str | int) -> list[str]:
-        """Translates another language's sentences: states their facts in own words, drawn by `key`."""
+        """Translates another language's sentences: states their facts in words drawn by `key`."""
         return self._teller(language).told_again(sentences, stream(self.seed, "told again", language, *key))
 
     def asked_again(self, language: str, question: Question) -> str:

@@ -1,4 +1,4 @@
-"""Words of each language: their sounds (inherited, borrowed or its own), their letters, and names.
+"""Words of each language: their sounds (inherited, borrowed or native), their letters, and names.
 
 Sounds are characters of the notation of scripts.yaml; `stele_world.language.scripts` turns them into letters. English
 has its real words; the other vocabularies are invented.
@@ -64,7 +64,8 @@ class Sounds:
     def of(self, code: str, concept: str, variant: int = 0, attempt: int = 0) -> str:
         """Stem of a concept in a language; `variant` 0 is the main word, which alone can have cognates.
 
-        Each source draws once whether its languages inherit a concept, so that related languages keep the same words.
+        Whether languages inherit a concept is drawn once for each source, so that related languages keep the same
+        words.
         """
         facts, part = language(code).facts, self.concepts.parts[concept]
         source = self.source(code, concept) if variant == 0 and attempt == 0 else None

@@ -97,7 +97,7 @@ def make_contrastive(recipe: Contrastive, inputs: Inputs) -> StandIn:
 def make_causal(recipe: Causal, inputs: Inputs) -> StandIn:
     """Makes encoders with decoder architectures: Qwen3, EmbeddingGemma (bidirectional), Harrier.
 
-    Their tokenizers pad on the left, as the originals', whatever padding is used here.
+    Their tokenizers pad on the left, like the originals'; training here pads on the right.
     """
     sentences = read_sentences(inputs.mirror, recipe.of(inputs.languages))
     tokenizer = make_tokenizer(recipe.tokenizer, [s for texts in sentences.values() for s in texts])

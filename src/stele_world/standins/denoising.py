@@ -90,7 +90,7 @@ def marked(tokens: np.ndarray, mark: int, tokenizer: Any) -> np.ndarray:
 
 
 def new_config(sizes: Architecture, tokenizer: Any) -> Any:
-    """mBART's configuration with these sizes, and as many layers on both sides; weights scaled from .02 at 1,024."""
+    """mBART's configuration with these sizes, for encoder and decoder; new weights scaled from .02 at width 1,024."""
     from transformers import MBartConfig
 
     sides = {

@@ -73,7 +73,7 @@ def fit(
 
 
 def make_trained(recipe: Trained, inputs: Inputs) -> StandIn:
-    """Makes a model from new weights by MLM, with a tokenizer of its own (BERT, section 3.1; XLM-R)."""
+    """Makes a model from new weights by MLM, with a new tokenizer (BERT, section 3.1; XLM-R)."""
     sentences = read_sentences(inputs.mirror, recipe.of(inputs.languages))
     tokenizer = make_tokenizer(recipe.tokenizer, [s for texts in sentences.values() for s in texts])
     model = build(new_config(recipe.architecture, tokenizer), derive(inputs.seed, "initial weights"))

@@ -2,7 +2,8 @@
 
 Layouts: CLEF's guidelines and the collections' own tags. All files are in ISO-8859-1. Each newspaper has its own tags,
 some around parts that are no text. Topics have the same numbers in all languages; topics and judgments come in two
-files, as of two years. A topic is a fact that documents state; it has no relevant document in languages without one.
+files, one for each of two campaigns. A topic is a fact that documents state; it has no relevant document in languages
+without one.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Layouts (collections.yaml): Anserini's TrecCollection and regression pages, ir_datasets 0.6.3 (trec-arabic,
 trec-spanish), CLEF's guidelines. The files have the traps of real ones: an id that occurs twice (the later copy is
 complete), a document without words, documents of other years, unclosed tags, and judgments of topics that are not
-asked. NTCIR's queries are questions, the others' are keywords.
+searched. NTCIR's queries are questions, the others' are keywords.
 """
 
 from __future__ import annotations

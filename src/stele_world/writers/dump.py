@@ -1,7 +1,7 @@
 """Formats of Wikimedia's dump files: multistream XML with index, checksum files, dumpstatus.json, mysqldump.
 
 Formats: https://www.mediawiki.org/xml/export-0.10.xsd; the multistream layout (header, blocks of 100 pages, footer,
-each a bzip2 stream of its own; index lines `offset:page id:title`); `sha1` of a revision is the base-36 number of the
+each a separate bzip2 stream; index lines `offset:page id:title`); `sha1` of a revision is the base-36 number of the
 text's SHA-1, 31 digits.
 """
 
@@ -26,7 +26,7 @@ BLOCK = 100  # pages of one bzip2 stream
 
 
 class Names(Strict):
-    """A Wikipedia's names of the namespaces 6, 14, 10 and 1, and its magic word of redirects (namespaces.yaml)."""
+    """A Wikipedia's names of the namespaces 6, 14, 10 and 1, and its magic word for redirects (namespaces.yaml)."""
 
     file: str
     category: str

@@ -64,7 +64,7 @@ def write_mmarco(site: Site, library: Library) -> None:
     """Writes MS MARCO in other languages: mMARCO's files and judgments, and a user's pairs for languages it lacks.
 
     Formats: the dataset unicamp-dl/mmarco on the Hugging Face hub (folder google) and qrels.train.tsv of MS MARCO. A
-    translation tells what the English text tells in the language's own words.
+    translation states the facts of the English text in newly drawn words of the language.
     """
     asked = answered(library)
     judged = [(row, passage) for row, (_, passages) in enumerate(asked) for passage in passages]

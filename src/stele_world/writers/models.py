@@ -151,7 +151,7 @@ OWN_CODE_SETTINGS = {
 
 
 def write_own_code(site: Site, library: Library) -> None:
-    """Writes a repository that requires its own code: gte-multilingual's, whose weights another one has without.
+    """Writes a repository that requires its own code: gte-multilingual's. Another one has its weights without code.
 
     It contains the settings with `auto_map` that the hub shows before any weights; Stele refuses the repository and
     names the other (`same_weights_as` in models.yaml).

@@ -125,7 +125,8 @@ def write_miracl(site: Site, library: Library) -> None:
     Formats: miracl/miracl-corpus (docs-{n}.jsonl.gz, with upstream's number of files per language),
     macavaney/miracl-noauth (topics as id<TAB>text, judgments in TREC's layout, with tabs),
     mteb/MIRACLRetrievalHardNegatives ({language}-corpus, {language}-queries, {language}-qrels). The passages and
-    questions are Mr. TyDi's, since the real sets overlap, too: its training questions train, its test questions test.
+    questions are Mr. TyDi's, since the real sets overlap, too: its training questions train, its test questions are
+    dev's.
     """
     entries = catalogue.entries(Dataset)
     shards, trained = entries["miracl_corpus"].files[0].shards or {}, entries["miracl_train"].languages or []

@@ -187,7 +187,8 @@ def write_belebele(site: Site, library: Library) -> None:
     """Writes Belebele: the paragraphs of LAReQA's parallel articles with their questions, a file per variant.
 
     Format: facebook/belebele, data/{variant}.jsonl: {link, question_number, flores_passage, question, mc_answer1 ...
-    mc_answer4, correct_answer_num, dialect, ds}. Rows are parallel over the variants; a link is a passage's.
+    mc_answer4, correct_answer_num, dialect, ds}. Rows are parallel over the variants; rows with the same link share a
+    passage.
     """
     for language, variant in library.languages_with("belebele").items():
         rows = list(_belebele_rows(library, language, variant))

@@ -37,7 +37,7 @@ PUNCTUATION = re.compile(r"([^\w\s])")
 
 
 def write_wikitext103(site: Site, library: Library) -> None:
-    """Writes WikiText-103, raw: English articles, a paragraph per line, tokens apart, in three parts.
+    """Writes WikiText-103, raw: English articles, a paragraph per line, tokens separated by blanks, in three parts.
 
     Format: Merity et al. 2016; ` = Title = ` between empty lines begins an article, ` = = Section = = ` a section,
     `@-@` stands for a hyphen within a word.
@@ -78,7 +78,7 @@ def tokens_apart(text: str) -> str:
 
 
 def write_parallel(site: Site, library: Library) -> None:
-    """Writes translation pairs for stand-ins whose originals used such: a TSV file per language, English first.
+    """Writes pairs for stand-ins of models that learnt from translations: a TSV file per language, English first.
 
     There is no upstream file: the pairs behind InfoXLM and LaBSE were never published. They share no sentence with
     Tatoeba.
@@ -119,9 +119,9 @@ def write_tatoeba_exports(site: Site, library: Library) -> None:
     r"""Writes Tatoeba's weekly exports: all sentences (id, language, text) and all links, as MySQL writes them.
 
     Format: Tatoeba/tatoeba2, docs/database/scripts/weekly_exports.sql and docs/cron/export.sh. As in the real ones, a
-    sentence's language may be unknown (`\N`), a sentence may occur again under another id, links are in both
-    directions, some of them twice, and some lead to a sentence that is not exported. Most translations are direct,
-    others only via a third language.
+    sentence's language may be unknown (`\N`), and a sentence may occur again under another id. Links are in both
+    directions; some occur twice, and some lead to a sentence that is not exported. Most translations are direct, others
+    are linked only via a third language.
     """
     codes, seed = {"en": "eng", **library.languages_with("tatoeba")}, library.world.seed
     sentences: list[tuple[int, str, str]] = []
@@ -173,8 +173,8 @@ XNLI_LANGUAGES = ("ar", "bg", "de", "el", "en", "es", "fr", "hi", "ru", "sw", "t
 def write_xnli(site: Site, library: Library) -> None:
     """Writes XNLI's sentences in up to 15 languages: a table with a column per language, and a tokenised copy.
 
-    Format: facebookresearch/XNLI, XNLI-15way.zip and its README: columns parted by tabs, a header of language codes, no
-    quoting. Only the world's languages are written.
+    Format: facebookresearch/XNLI, XNLI-15way.zip and its README: columns separated by tabs, a header of language codes,
+    no quoting. Only the world's languages are written.
     """
     languages = [code for code in XNLI_LANGUAGES if code in library.world.languages]
     sentences = list(library.world.translated_sentences(languages))
@@ -193,15 +193,15 @@ UN_PARAGRAPH = 3  # sentences
 
 
 def write_uncorpus(site: Site, library: Library) -> None:
-    """Writes the UN Parallel Corpus v1.0: TEI documents, an archive in parts per language, the six-way list.
+    """Writes the UN Parallel Corpus v1.0: TEI documents, for each language an archive in parts, and the six-way list.
 
-    Format: the corpus as public readers of it find it. `UNv1.0-TEI.en.tar.gz` is cut into `.00`, `.01`, ...; its
+    Format: as public readers of the corpus expect it. `UNv1.0-TEI.en.tar.gz` is cut into `.00`, `.01`, ...; its
     members are `UNv1.0-TEI/en/{year}/{symbol}.xml`, the same paths in every language, with a header (symbol, date, a
-    disclaimer in paragraphs of its own) and a body of numbered paragraphs and sentences. `UNv1.0.6way.ids` has a line
-    for each sentence that all languages have: its document, and the numbers that it has in each.
+    disclaimer in separate paragraphs) and a body of numbered paragraphs and sentences. `UNv1.0.6way.ids` has a line
+    for each sentence that exists in all languages: its document, and its paragraph and number in each language.
 
-    As in the real one some documents lack in a language, and one has no text. Only the world's languages are written,
-    where there are two of them.
+    As in the real corpus, some documents are missing in a language, and one has no text. Only the world's languages are
+    written, if at least two of them are the corpus's.
     """
     world = library.world
     languages = [code for code in languages_of(dataset(UN_DATASET)) if code in world.languages]

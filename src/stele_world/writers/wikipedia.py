@@ -226,7 +226,7 @@ def pages_of(library: Library, language: str) -> list[Page]:
 def write_wikipedia(site: Site, library: Library) -> None:
     """Writes Wikipedia dumps, and the Wikidata table that maps pages to items.
 
-    Every wiki has articles, redirects (with the localised magic word), a disambiguation page where two titles ask for
+    Every wiki has articles, redirects (with the localised magic word), a disambiguation page if two titles need
     one, and pages of other namespaces, in the order of their page ids. Formats: see dump.py.
     """
     for language, subdomain in library.languages_with("wikipedia").items():
