@@ -240,7 +240,7 @@ def test_hours_set_the_steps_by_measured_steps_which_are_kept(project, monkeypat
     assert call("--hours", "1", "--methods", "msm", "crop") != 0
     monkeypatch.setattr(adapt, "build", build)
     assert call("--hours", "1", "--methods", "msm", "crop") == 0
-    assert "120 steps, or as many operations, in each of 9 trainings" in capsys.readouterr().out
+    assert "120 steps, or the same compute, in each of 9 trainings" in capsys.readouterr().out
     values = written()
     assert values["models"]["encoder-msm"]["override"]["steps"] == 120 and values["adapt"]["step_seconds"] == 3.333
     assert not seconds.keys() & values["models"].keys()

@@ -81,7 +81,7 @@ def test_into_a_folder_with_a_file_of_the_users_of_that_name_writes_nothing(judg
     into.mkdir()
     (into / name).write_text("my notes\n")
     status, _, message = judge("--into", str(into))
-    assert status == 1 and f"mine/{name}: is there and holds no verdicts" in message
+    assert status == 1 and f"mine/{name}: exists and holds no verdicts" in message
     assert [path.name for path in into.iterdir()] == [name] and (into / name).read_text() == "my notes\n"
 
 

@@ -69,7 +69,7 @@ def test_a_folder_of_a_known_name_is_taken_for_a_copy(tmp_path, caplog, place, k
     folder.mkdir(parents=True)
     settings(folder, entry(Checkpoint, "me5_small"))
     assert model_of(str(folder), {}) == (key, {"checkpoint": str(folder)})
-    assert ("is taken for a copy of me5_small, by its name" in caplog.text) is (key == "me5_small")
+    assert ("has the name of me5_small and counts as a copy of it" in caplog.text) is (key == "me5_small")
     assert model_of(str(folder), {}, "mine") == ("mine", {"checkpoint": str(folder)})
     assert model_of(str(folder), {}, "me5_small") == ("me5_small", {"checkpoint": str(folder)})
 

@@ -110,7 +110,7 @@ def test_what_is_not_the_models_own_number_does_not_leave(tmp_path, capsys, monk
 def test_a_benchmark_that_is_no_task_of_mtebs_is_named_so(tmp_path, capsys):
     write(tmp_path / "results", "mrtydi", {"mrr@100": {"ko": 0.5}})
     assert export(tmp_path / "results", "--format", "mteb", "--to", str(tmp_path / "out")) == 1
-    assert "those are miracl_hard_negatives, belebele" in capsys.readouterr().err
+    assert "these benchmarks are miracl_hard_negatives, belebele" in capsys.readouterr().err
 
 
 def test_a_csv_of_a_model_without_results_is_refused(tmp_path, capsys):
@@ -152,4 +152,4 @@ def test_what_an_encoding_did_otherwise_is_said_with_the_numbers(tmp_path, capsy
     note = f"belebele of {HUB}: config.yaml sets {said}"
     assert text.startswith(f"# {note}\nmodel-index:") and yaml.safe_load(text)["model-index"]
     assert export(results, "--format", "mteb", "--to", str(tmp_path / "out")) == 0
-    assert f"{note}; say so where you hand it in" in capsys.readouterr().err
+    assert f"{note}; state this where you submit the result" in capsys.readouterr().err

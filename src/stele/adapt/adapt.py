@@ -106,7 +106,7 @@ class Adapt(Job):
     snakemake: Annotated[tuple[str, ...], Parameter(allow_leading_hyphen=True)] = ()
     """Options for Snakemake: everything after this flag."""
     plan: bool = False
-    """Show the jobs and their cost, and run nothing."""
+    """Show downloads, disk, memory and time, and run nothing."""
 
 
 def run(args: Adapt) -> None:
@@ -165,7 +165,7 @@ def settled(
     path = FOLDER / f"{name}.yaml"
     earlier = earlier_call(path, args)
     values = configuration(args, name, model, languages, earlier)
-    scale = {"like": SCALE, "title": f"{name} on documents of one's own", "generated": False}
+    scale = {"like": SCALE, "title": f"{name} on your documents", "generated": False}
     has_gpu = Path("/dev/nvidia0").exists() or on_slurm(args.snakemake)
     scale |= {"threads": min(MOST_THREADS, len(os.sched_getaffinity(0))), "gpus": int(has_gpu)}
     if not Path(values["scale"]).is_file():
@@ -202,7 +202,7 @@ def settled(
         steps = steps_within(args.hours, seconds, number, rules)
         values["adapt"] |= {"hours": args.hours, "step_seconds": seconds}
         print(
-            f"{steps} steps, or as many operations, in each of {number} trainings: {duration(seconds)} a step",
+            f"{steps} steps, or the same compute, in each of {number} trainings; a step takes {duration(seconds)}",
             flush=True,
         )
     values = with_earlier_command(with_steps(steps or rules.steps), earlier)
@@ -230,7 +230,7 @@ def check_names(args: Adapt) -> None:
 def measure(path: Path, values: dict[str, Any], rules: AdaptationRules, options: Sequence[str]) -> float:
     """Measures the seconds of a training step on this machine, estimated as a mean over all trainings.
 
-    It times short trainings of the first method and of the control (masked language modelling with as many operations,
+    It times short trainings of the first method and of the control (masked language modelling with the same compute,
     which is mostly slower); all other methods are assumed to take as long as the slower of the two.
     """
     keys, base = values["adapt"], values["adapt"]["base"]
@@ -248,7 +248,7 @@ def measure(path: Path, values: dict[str, Any], rules: AdaptationRules, options:
     paths = plan_of(with_measured).paths
     timed = [paths.pretrained(key, 0) for key in changes]
     write(path, with_measured, HEAD)
-    print(f"Timing {rules.measured_steps} steps of {keys['methods'][0]} and as much of the control", flush=True)
+    print(f"Timing {rules.measured_steps} steps of {keys['methods'][0]}, and the control at equal compute", flush=True)
     build([*timed, "--configfile", str(path), *options])
     seconds = [records.read_record(record)["train_seconds"] / rules.measured_steps for record in timed]
     others = len(keys["methods"]) - 1

@@ -101,7 +101,7 @@ def _check_ours(path: Path, beginning: str) -> None:
     with reading(path):
         is_other = path.is_file() and not path.read_bytes().startswith(beginning.encode())
     if is_other:
-        raise SteleError(f"{path}: is there and holds no verdicts, so it is kept; give another folder with --into")
+        raise SteleError(f"{path}: exists and holds no verdicts, so it is kept; give another folder with --into")
 
 
 def by_paper(judged: Sequence[JudgedClaim]) -> dict[str, list[JudgedClaim]]:
@@ -227,7 +227,7 @@ def as_text(judged: Sequence[JudgedClaim], scale: str, handle: IO[str]) -> None:
     handle.writelines(f"{limit}\n" for limit in limits_of(labels))
     for paper, of_paper in by_paper(judged).items():
         counted, once = ", ".join(f"{count} {state}" for state, count in states(of_paper).items()), findings(of_paper)
-        repeated = f"; {len(once)} rest on comparisons of their own" if len(once) < len(of_paper) else ""
+        repeated = f"; {len(once)} if each comparison counts once" if len(once) < len(of_paper) else ""
         handle.write(f"{paper}: {amount(len(of_paper), 'claim')} that can be checked: {counted}{repeated}\n")
     for judgement in judged:
         if judgement.verdict.state != "no data":

@@ -63,7 +63,7 @@ def run(args: Pack) -> None:
         raise SteleError(f"{args.results}: no such folder of results; build some first")
     if (args.results / STUDY).is_file():  # its queries are numbers, and its ancestry is slim
         raise SteleError(
-            f"{args.results}: is packed already ({STUDY} is in it); copy it, or pack what it was made from"
+            f"{args.results}: is packed already ({STUDY} is in it); copy it, or pack the results from which it was made"
         )
     work = args.work or Path("work", Path(read_stamp(args.results) or "").stem)
     if args.work and not work.is_dir():

@@ -80,7 +80,7 @@ class Evaluate(Job):
     snakemake: Annotated[tuple[str, ...], Parameter(allow_leading_hyphen=True)] = ()
     """Options for Snakemake: everything after this flag."""
     plan: bool = False
-    """Show the jobs and their cost, and run nothing."""
+    """Show downloads, disk, memory and time, and run nothing."""
 
 
 def run(args: Evaluate) -> None:
@@ -118,7 +118,7 @@ def run(args: Evaluate) -> None:
     print(f"Logs: {plan.paths.logs}/", flush=True)
     build(arguments)
     print(f"Result card: {card}, {Path(card).with_suffix('.html')}")
-    print(f"Beside published numbers: stele tables references --results-dir {args.results_dir}")
+    print(f"Comparison with published numbers: stele tables references --results-dir {args.results_dir}")
 
 
 # --- which model is meant ---------------------------------------------------------------------------------------------
@@ -158,7 +158,7 @@ def _of_folder(
         if difference:
             log.warning("%s has the name of %s, but %s: it is evaluated as another model", folder, key, difference)
         else:
-            log.warning("%s is taken for a copy of %s, by its name; --name evaluates it as another model", folder, key)
+            log.warning("%s has the name of %s and counts as a copy of it; --name makes it another model", folder, key)
             name = key
     return _named(name, repository.rpartition("/")[2]), _with_encoding({"checkpoint": str(folder)}, encoding)
 
@@ -263,7 +263,7 @@ def refuse_another(path: Path, values: dict[str, Any]) -> None:
         if old != new:
             raise SteleError(
                 f"{folder} has results of {path.stem} with {key}: {old}, now it is {new}; give --name NAME, or "
-                "--results-dir FOLDER for results of their own"
+                "--results-dir FOLDER to keep their results apart"
             )
 
 

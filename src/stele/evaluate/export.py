@@ -130,11 +130,11 @@ def write_mteb(results: list[Measured], folder: Path) -> None:
         atomic_write_json(path, made)
         print(path)
         if one.note:  # MTEB's file has no place for it
-            log.warning("%s; say so where you hand it in", one.note)
+            log.warning("%s; state this where you submit the result", one.note)
         written += 1
     if not written:
         known = [key for key, about in catalogue.entries(PublishedBenchmark).items() if about.mteb]
-        raise SteleError(f"no result is of a benchmark that is a task of MTEB; those are {', '.join(known)}")
+        raise SteleError(f"no result is of a benchmark that is a task of MTEB; these benchmarks are {', '.join(known)}")
 
 
 def task_result(result: Result, about: PublishedBenchmark) -> dict[str, Any]:

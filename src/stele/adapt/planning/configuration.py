@@ -156,7 +156,7 @@ def trained_models(
 ) -> dict[str, dict[str, Any]]:
     """Entries for `models` of config.yaml by key: one per method, and the control.
 
-    The first method trains for `steps`; the other methods and the control take as many operations.
+    The first method trains for `steps`; the other methods and the control take the same compute.
     """
     rules, recipes = whole(AdaptationRules), load("recipes")["pretraining"]
 
@@ -166,7 +166,7 @@ def trained_models(
         rates = sizes.model_dump(include={"learning_rate", "groups", "encode_chunk"} - settled, exclude_none=True)
         precision = "bfloat16" if gpus else "float32"
         beside = {} if recipe == rules.control else {"mlm_share": rules.mlm_share}
-        kept = {"snapshots": [steps // 2]} if steps > 1 else {}  # half-way, of all in the first method's steps
+        kept = {"snapshots": [steps // 2]} if steps > 1 else {}  # half-way, in steps of the first method
         return {"languages": list(languages), **rates, **beside, **kept, "precision": precision, **of_recipe}
 
     first, warmup = model_key(base, methods[0], rules), round(rules.warmup * steps)
