@@ -21,7 +21,7 @@ REAL_CONFIG := scale=laptop results_dir=results_real papers=[ccp] \
 help:
 	@echo "make setup    .venv with the exact packages of $(LOCK), and the command stele"
 	@echo "make first    one whole table in miniature, in about two minutes: MSM's Table 16 (results/tables/msm/table_16.html)"
-	@echo "make real     one table of real data, in about 20 minutes of 2 cores and 1 GB of downloads: CCP's Table 1 with two public encoders (results_real/tables/ccp/table_01.html)"
+	@echo "make real     one table of real data, in about 5 minutes of 2 cores and 1 GB of downloads: CCP's Table 1 with two public encoders (results_real/tables/ccp/table_01.html)"
 	@echo "make tables   every table in miniature: no network, no GPU, 2 cores (results/tables/)"
 	@echo "make pdf      the same tables, and all of them as one PDF; needs TeX and fonts (apt-get install texlive-xetex latexmk fonts-freefont-otf fonts-noto-core fonts-wqy-microhei)"
 	@echo "make study    the results for judging the claims of MSM and KEPT, over five seeds, packed into evidence/study.tar.gz; takes hours, resumes if interrupted"

@@ -22,7 +22,7 @@ from stele.cluster.requests import estimate
 from stele.cluster.sizes import Texts, shape_of
 from stele.cluster.work import Work
 from stele.recipes.finetuning import parse_finetuning
-from stele.recipes.flops import Shape
+from stele.recipes.flops import Shape, encode
 from stele.recipes.pretraining import parse_recipe as parse_pretraining
 from stele.recipes.search import RotationRecipe
 from stele.snakemake_support.patches.planning import planned
@@ -153,6 +153,15 @@ def test_a_search_needs_the_disk_of_its_largest_pool(jobs, model, encoding, numb
     assert estimate(small, "retrieve", {**w, "seeds": "pt0-ft0"}).temporary == 542_166 * numbers * bytes_of_one
     kept = estimate(jobs(scale="paper", models=models, keep_index=True), "retrieve", {**w, "seeds": "pt0-ft0"})
     assert kept.kept - work.kept == pytest.approx(all_pools * numbers * bytes_of_one)
+
+
+def test_sentences_that_are_searched_both_ways_are_encoded_once(jobs):
+    plan = jobs(scale="laptop", languages=["th"])
+    work = estimate(
+        plan, "retrieve", {"benchmark": "tatoeba", "model": "para_minilm", "setting": "direct", "seeds": ""}
+    )
+    number, shape = 2 * sizes.pinned("tatoeba", "pairs", ("th",)), shape_of(plan, "para_minilm").shape
+    assert work.flops["encoding"] == number * encode(1, sizes.text_lengths("short").mean, shape, first_only=False)
 
 
 def test_an_encoded_collection_lies_there_with_the_others_that_are_searched_with_it(jobs):

@@ -242,7 +242,8 @@ def _assumed(on: str, gpus: bool) -> str:
     costs, device = catalogue.whole(Costs), catalogue.entry(Device, on)
     start = "Assumed (src/stele/catalogue/costs.yaml has all, with sources): "
     if not gpus:
-        return f"{start}{costs.core / 1e9:.0f} GFLOP a second of a core; other jobs take what the miniature's took."
+        rates = " or ".join(f"{rate / 1e9:.0f}" for rate in costs.core.values())
+        return f"{start}{rates} GFLOP a second of a core; other jobs take what the miniature's took."
     shares = ", ".join(
         f"{kind.replace('_half', ' in 16 bits')} {reached.share:.0%} of {getattr(device, reached.peak):g} TFLOPS"
         for kind, reached in costs.shares

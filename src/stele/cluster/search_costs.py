@@ -57,6 +57,7 @@ def encoded(search: Search, shape: Shape, first_only: bool, half: bool, dimensio
         cpu_seconds=characters / costs().rates.mined_bytes,
         temporary=float(search.passages) * numbers * (HALF if half else FLOAT),
         memory=encoding_memory(shape, search, numbers),
+        width=shape.width,
     )
 
 
@@ -75,7 +76,12 @@ def _searched(sizes: Sizes, queries: int, passages: int, encoding: EncodingSpec,
     query = text_lengths(sizes.query).within(encoding.query_length)
     passage = text_lengths(sizes.passage).within(encoding.passage_length)
     search = Search(queries, passages, query.mean, passage.mean)
-    return encoded(search, shape, encoding.pooling in ("cls", "pooler"), encoding.half, encoding.dimension)
+    how = (shape, encoding.pooling in ("cls", "pooler"), encoding.half, encoding.dimension)
+    work = encoded(search, *how)
+    if passages and isinstance(sizes, BenchmarkSize) and sizes.both_ways:
+        once = encoded(search._replace(queries=0), *how)
+        return replace(once, flops={**once.flops, "search": work.flops["search"]}, memory=work.memory)
+    return work
 
 
 @cost_formula
@@ -149,6 +155,7 @@ def encode_pairs(plan: Plan, wildcards: Any) -> Work:
             cpu_seconds=texts * length * CHARACTERS / costs().rates.mined_bytes,
             kept=2.0 * len(languages) * number * costs().run_bytes,
             memory=encoding_memory(shape, Search(number, texts, length, length), shape.width),
+            width=shape.width,
         )
     search = Search(number, number, text_lengths(entry.query).mean, text_lengths(entry.passage).mean)
     work = encoded(search, shape, first_only=False, half=False)
@@ -193,6 +200,7 @@ def calibrate(plan: Plan, wildcards: Any) -> Work:
         temporary=held * most * shape.width * FLOAT,
         # two languages' vectors, temporarily in float64
         memory=costs().process_bytes + 2 * saved_bytes(shape) + 2 * most * shape.width * 3 * FLOAT,
+        width=shape.width,
     )
 
 
@@ -225,4 +233,5 @@ def generate_queries(plan: Plan, wildcards: Any) -> Work:
         cpu_seconds=characters / costs().rates.read_bytes,
         kept=2.0 * number * costs().passage_characters,
         memory=costs().process_bytes + 2 * 2 * saved_bytes(shape) + characters,
+        width=shape.width,
     )

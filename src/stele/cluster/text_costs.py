@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from typing import Any
 
 from stele import catalogue
 from stele.catalogue.schema.costs import Checkpoint
-from stele.cluster.sizes import UNKNOWN, benchmark_size, costs, judged_collection, of_languages, pinned
+from stele.cluster.sizes import UNKNOWN, NoFigures, benchmark_size, costs, judged_collection, of_languages, pinned
 from stele.cluster.work import Work, cost_formula
 from stele.plan.plan import Plan
 
@@ -182,10 +183,13 @@ def title_queries(plan: Plan, wildcards: Any) -> Work:
 
 @cost_formula
 def score(plan: Plan, wildcards: Any) -> Work:
-    """Work of scoring; some benchmarks also read passages to find answers in them."""
-    size = costs().benchmarks.get(wildcards.benchmark)
-    read = size.reads * 1e9 if size else 0.0
-    return Work(cpu_seconds=costs().seconds.score + read / costs().rates.read_bytes)
+    """Work of scoring the row's queries; some benchmarks also read passages to find answers in them."""
+    seconds, name = costs().seconds.score, wildcards.benchmark
+    with suppress(NoFigures):  # of re-ranked documents and of answers, which are few
+        size = benchmark_size(plan, name)
+        seconds += of_languages(size.queries, name, plan.data.languages(name)) / costs().rates.scored_queries
+        seconds += size.reads * 1e9 / costs().rates.read_bytes
+    return Work(cpu_seconds=seconds)
 
 
 @cost_formula

@@ -22,7 +22,7 @@ from stele.cluster.sizes import (
     training_set_size,
 )
 from stele.cluster.text_costs import dataset_bytes
-from stele.cluster.work import Work, cost_formula, training_core
+from stele.cluster.work import Work, cost_formula
 from stele.evaluation.folds import FOLDS
 from stele.plan.plan import Plan
 from stele.plan.rows.answered import Answered
@@ -49,8 +49,8 @@ def pretrain(plan: Plan, wildcards: Any) -> Work:
     heads = states(shape._replace(layers=layers), *sequences)
     memory = training_memory(shape, encoder + heads, recipe.hidden_tokens())
     # weights, gradients' averages and the optimiser's two moments lie in the state folder
-    core = training_core(shape.width)
-    return Work({"training": number}, waited, kept=kept, temporary=3 * saved_bytes(shape), memory=memory, core=core)
+    temporary, width = 3 * saved_bytes(shape), shape.width
+    return Work({"training": number}, waited, kept=kept, temporary=temporary, memory=memory, width=width)
 
 
 def states(shape: Shape, sequences: float, length: float) -> float:
@@ -89,7 +89,7 @@ def standin(plan: Plan, wildcards: Any) -> Work:
     masked = recipe.mask_probability * recipe.batch * recipe.length
     head = masked * 2 * shape.width * (shape.width + shape.vocabulary)
     operations = 3 * recipe.steps * (encode(recipe.batch, recipe.length, shape, first_only=False) + head)
-    return Work({"training": operations}, kept=saved_bytes(shape))
+    return Work({"training": operations}, kept=saved_bytes(shape), width=shape.width)
 
 
 # --- fine-tuning ------------------------------------------------------------------------------------------------------
@@ -105,7 +105,7 @@ def finetune(plan: Plan, wildcards: Any) -> Work:
     kept = saved_bytes(shape) * (1 if recipe.towers == "shared" else 2)
     read = examples * (1 + recipe.hard_negatives) * costs().passage_characters
     work = Work({"training": number}, steps, read / costs().rates.mined_bytes, kept=kept, temporary=3 * kept)
-    return replace(work, memory=finetuning_memory(recipe, shape), core=training_core(shape.width))
+    return replace(work, memory=finetuning_memory(recipe, shape), width=shape.width)
 
 
 def finetuning_memory(recipe: FinetuningRecipe, shape: Shape) -> float:
@@ -173,7 +173,8 @@ def finetune_generator(plan: Plan, wildcards: Any) -> Work:
     both = 2 * saved_bytes(shape)  # the decoder is about as large
     work = Work({"training": number}, recipe.steps, read / costs().rates.read_bytes, kept=both, temporary=3 * both)
     waiting = states(shape, recipe.batch, recipe.source_length) + states(shape, recipe.batch, recipe.query_length)
-    return replace(work, memory=training_memory(shape, waiting, recipe.batch * recipe.query_length, encoders=2))
+    memory = training_memory(shape, waiting, recipe.batch * recipe.query_length, encoders=2)
+    return replace(work, memory=memory, width=shape.width)
 
 
 def written(beams: int, source: float, target: float, shape: Shape) -> float:
@@ -212,6 +213,7 @@ def _cross_encoder_work(plan: Plan, model: str, recipe: CrossEncoder, size: Judg
         kept=judged * costs().run_bytes,
         temporary=2 * saved_bytes(shape),
         memory=training_memory(shape, states(shape, recipe.batch, recipe.length)),
+        width=shape.width,
     )
 
 
@@ -252,4 +254,5 @@ def answer(plan: Plan, wildcards: Any) -> Work:
         kept=pairs * size.test * costs().run_bytes,
         temporary=(3 + recipe.epochs) * saved_bytes(shape),
         memory=training_memory(shape, states(shape, recipe.batch, recipe.length)),
+        width=shape.width,
     )

@@ -27,7 +27,7 @@ class Work:
     kept          bytes that stay on the disk
     temporary     bytes on the disk while the job runs
     memory        bytes of a process at its peak; 0: not estimated
-    core          operations per second of one core; 0: costs.yaml's `core`
+    width         width of the encoder that computes, which sets the operations per second of a core; 0: the smallest
     """
 
     flops: Mapping[str, float] = field(default_factory=dict)
@@ -38,7 +38,7 @@ class Work:
     kept: float = 0
     temporary: float = 0
     memory: float = 0
-    core: float = 0
+    width: int = 0
 
     @property
     def operations(self) -> float:
@@ -85,16 +85,16 @@ def gpu_seconds(work: Work, on: str, devices: int) -> float:
 
 def cpu_seconds(work: Work, threads: int = 1) -> float:
     """Seconds of a job on CPU threads without a GPU; only its operations use several threads."""
-    return work.cpu_seconds + work.operations / (work.core or catalogue.whole(Costs).core) / max(1, threads)
+    return work.cpu_seconds + work.operations / core_rate(work.width) / max(1, threads)
 
 
-def training_core(width: int) -> float:
-    """Operations per second of one core in training, as measured at the largest width not above `width`.
+def core_rate(width: int) -> float:
+    """Operations per second of one core, as measured at the largest encoder width not above `width`.
 
-    >>> training_core(32) == training_core(64) < training_core(384) == training_core(1024)
+    >>> core_rate(0) == core_rate(64) < core_rate(384) == core_rate(1024)
     True
     """
-    measured = catalogue.whole(Costs).training_core
+    measured = catalogue.whole(Costs).core
     return measured[max((other for other in measured if other <= width), default=min(measured))]
 
 

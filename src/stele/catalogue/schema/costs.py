@@ -68,6 +68,7 @@ class BenchmarkSize(Strict):
     windows: Positive = Field(1.0, description="encoded windows per passage, if passages are documents")
     token_windows: Positive = Field(1.0, description="encoded windows per passage in a setting with windows of tokens")
     parallel: bool = Field(False, description="every query exists in all languages of the benchmark's pairs")
+    both_ways: bool = Field(False, description="queries are passages of the other direction, and are encoded once")
     reads: float = Field(0.0, ge=0, description="GB of passages that scoring searches for answers")
 
 
@@ -115,6 +116,7 @@ class Rates(Strict):
     matched_documents: Positive
     text_pairs: Positive
     vector_bytes: Positive
+    scored_queries: Positive
     section_pairs: Positive
     links_of_dump: Positive
     bm25_passages: Positive
@@ -159,8 +161,7 @@ class Costs(Strict):
     window_steps: Positive
     small_step_seconds: Positive
     start_minutes: Positive
-    core: Positive
-    training_core: dict[int, Positive]
+    core: dict[int, Positive]
     process_bytes: Positive
     training_memory: TrainingMemory
     fill: Fill
