@@ -84,3 +84,9 @@ def test_neighbours_are_shown_before_during_and_after_each_a_mean_over_seeds():
     before, after = make_card(VERDICT)["neighbours"].rows
     assert before == ["e", "1", "de", "10", "4.0", "—", "0.400", "0.250"]
     assert after == ["e-msm", "2", "de", "10", "4.0", "0.750", "0.400", "0.250"]
+
+
+def test_a_seed_that_diverged_before_its_snapshot_leaves_the_others_shown():
+    e, *seeds = VERDICT["neighbours"]
+    card = make_card({**VERDICT, "neighbours": [e, *seeds, {**seeds[0], "snapshots": {}}]})
+    assert card["neighbours"].rows[1][1:6] == ["3", "de", "10", "4.0", "0.750"]

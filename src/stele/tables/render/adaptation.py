@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
 from statistics import fmean
 from typing import Any
 
@@ -107,9 +108,12 @@ def _curve(row: Mapping[str, Any]) -> Iterator[list[str]]:
 
 
 def _during(of_seeds: Sequence[Mapping[str, Any]], code: str) -> str:
-    """Shares of sentences that each snapshot finds, in order, as means over seeds; a dash if there is no snapshot."""
+    """Shares of sentences that each snapshot finds, in order, as means over the seeds that came to it; a dash if none.
+
+    A training that diverged has no snapshots after that step.
+    """
     by_seed = [[run["snapshots"][step][code] for step in sorted(run["snapshots"], key=int)] for run in of_seeds]
-    means = [fmean(run["found"] / run["sentences"] for run in runs) for runs in zip(*by_seed, strict=True)]
+    means = [fmean(run["found"] / run["sentences"] for run in runs if run) for runs in zip_longest(*by_seed)]
     return ", ".join(f"{share:.3f}" for share in means) or "—"
 
 
