@@ -246,6 +246,8 @@ def test_hours_set_the_steps_by_measured_steps_which_are_kept(project, monkeypat
     assert not seconds.keys() & values["models"].keys()
     assert call("--hours", "1", "--methods", "msm", "crop") == 0 and len(project) == 3  # measured once
     assert call() == 0 and written()["models"] == values["models"]
+    assert call("--hours", "1", "--methods", "msm", "crop", "--seeds", "6") == 0  # twice the trainings, untrained yet
+    assert written()["models"]["encoder-msm"]["override"]["steps"] == 60
 
 
 def test_other_steps_or_documents_under_the_same_name_are_refused(project, tmp_path, capsys):
