@@ -106,11 +106,16 @@ def test_held_out_documents_are_mined_by_no_method(project):
     assert all("/held_out/" in path for path in plan.adaptation.held_out().values())
 
 
-def test_a_set_of_one_s_own_is_a_benchmark_by_its_folder_and_stays(project, tmp_path):
-    (tmp_path / "my_set/qrels").mkdir(parents=True)
-    (tmp_path / "my_set/corpus.jsonl").write_text('{"_id": "1", "title": "", "text": "a"}\n')
-    (tmp_path / "my_set/queries.jsonl").write_text('{"_id": "q", "text": "b"}\n')
-    (tmp_path / "my_set/qrels/test.tsv").write_text("query-id\tcorpus-id\tscore\nq\t1\t1\n")
+def my_set():
+    """A set of the user's own in BEIR's layout."""
+    Path("my_set/qrels").mkdir(parents=True)
+    Path("my_set/corpus.jsonl").write_text('{"_id": "1", "title": "", "text": "a"}\n')
+    Path("my_set/queries.jsonl").write_text('{"_id": "q", "text": "b"}\n')
+    Path("my_set/qrels/test.tsv").write_text("query-id\tcorpus-id\tscore\nq\t1\t1\n")
+
+
+def test_a_set_of_one_s_own_is_a_benchmark_by_its_folder_and_stays(project):
+    my_set()
     assert call("--data", "my_set", "--steps", "40") == 0
     catalogue.add({})  # as a new process begins
     assert call("--steps", "40") == 0
@@ -129,6 +134,22 @@ def test_a_second_call_adds_seeds_and_keeps_what_was_edited(project):
     assert call("--seeds", "5") == 0
     after = written()
     assert after["seeds"]["pretraining"] == [0, 1, 2, 3, 4] and after["models"] == values["models"]
+
+
+def test_the_same_call_keeps_what_was_edited_of_a_set_and_its_language(project, tmp_path):
+    """A second language of documents, which the models do not learn, does not make the set one of no known language."""
+    my_set()
+    (tmp_path / "text/fr.txt").unlink()
+    assert call("--data", "my_set", "--steps", "40") == 0
+    values = written()
+    values["add_benchmarks"]["my_set"]["metrics"] = ["recall@100"]
+    Path("adapt/encoder.yaml").write_text(yaml.safe_dump(values))
+    trained()
+    (tmp_path / "text/it.txt").write_text("A text.\nOf sentences.\n\nAnother one.\n")
+    catalogue.add({})
+    assert call("--data", "my_set", "--steps", "40") == 0
+    after = written()["add_benchmarks"]["my_set"]
+    assert after["metrics"] == ["recall@100"] and after["languages"] == ["de"]
 
 
 def test_edited_seeds_stay_and_fewer_than_there_are_is_said(project, capsys):

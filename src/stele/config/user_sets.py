@@ -38,11 +38,11 @@ def user_sets(
     """The keys of config.yaml for folders in BEIR's or MTEB's layout; a set is named after its folder.
 
     A set has the languages, or pairs (en-de), of its subsets ({language}-corpus and so on), else the single requested
-    language, else `und`. Raises SteleError for a folder that lacks a part, and for two folders of one name, including
-    those in `declared`, the keys of config.yaml and of earlier calls.
+    language, else `und`. What `declared`, the keys of config.yaml and of earlier calls, says of its metrics and so on
+    stays. Raises SteleError for a folder that lacks a part, and for two folders of one name, including those there.
     """
     values: dict[str, dict[str, Any]] = {key: {} for key in KEYS}
-    before = (declared or {}).get("user_data") or {}
+    before, edited = ((declared or {}).get(key) or {} for key in ("user_data", "add_benchmarks"))
     # of the catalogue alone: what an earlier call added under that name is this set
     known = {name for kind in (Benchmark, Dataset) for name in shipped(f"catalogue/{kind.FILE}.yaml")} | PARTS
     for folder in folders:
@@ -79,10 +79,11 @@ def user_sets(
         }
         values["add_benchmarks"][name] = {
             "title": name,
-            "languages": [*codes],
             "data": [name],
             "judgments": [name],
             **BENCHMARK,
+            **(edited.get(name) or {}),
+            "languages": [*codes],
         }
         values["add_settings"][name] = {"direct": {"kind": "dense"}}
     return values

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from stele.adapt.planning.earlier_calls import FOLDER, RESULTS, earlier_sets, looks_taken, seeds_in
+from stele.adapt.planning.earlier_calls import FOLDER, RESULTS, earlier_sets, languages_in, looks_taken, seeds_in
 from stele.catalogue import entries, load, read_yaml, whole
 from stele.catalogue.schema.adaptation import AdaptationRules, EncoderSizes
 from stele.catalogue.schema.languages import Language
@@ -56,7 +56,7 @@ def configuration(
             )
     # the benchmarks, including the user's own data sets, and their languages
     said_before = merged(read_yaml("config.yaml"), merged(others, earlier_sets(earlier)))
-    sets = user_sets(args.data, args.languages or languages, said_before)
+    sets = user_sets(args.data, args.languages or languages_in(earlier) or languages, said_before)
     names = [*(args.benchmarks or ([] if args.data or before else DEFAULT_BENCHMARKS)), *sets["user_data"]]
     declared = merged(said_before, sets)
     added = (declared.get("add_benchmarks") or {}).values()
