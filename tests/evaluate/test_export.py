@@ -153,3 +153,18 @@ def test_what_an_encoding_did_otherwise_is_said_with_the_numbers(tmp_path, capsy
     assert text.startswith(f"# {note}\nmodel-index:") and yaml.safe_load(text)["model-index"]
     assert export(results, "--format", "mteb", "--to", str(tmp_path / "out")) == 0
     assert f"{note}; state this where you submit the result" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("form", [["--format", "model_index"], ["--format", "mteb", "--to", "out"]])
+def test_of_two_models_of_one_checkpoint_one_is_to_be_chosen(tmp_path, capsys, monkeypatch, form):
+    """MTEB's files are named by the checkpoint: one's numbers would replace the other's."""
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "results", "belebele", {"ndcg@10": {"en-en": 0.5}})
+    path = tmp_path / "results/belebele/me5_small/direct.json"
+    record = json.loads(path.read_text()) | {"model": "no_prompt"}
+    record["ancestry"]["a"]["model"] = "no_prompt"
+    (twin := tmp_path / "results/belebele/no_prompt/direct.json").parent.mkdir()
+    write_sealed(twin, record)
+    assert export("results", *form) == 1
+    assert f"belebele: me5_small and no_prompt are both {HUB}; choose one with --model" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists() and export("results", *form, "--model", "no_prompt") == 0

@@ -93,6 +93,7 @@ def run(args: Export) -> None:
         raise SteleError(
             f"{args.results_dir}: no result of an unmodified checkpoint on complete real data, setting {SETTING}"
         )
+    refuse_twins(results)
     if args.format == "mteb":
         write_mteb(results, args.to)
     else:
@@ -111,6 +112,17 @@ def measured(results_dir: Path, model: str | None) -> Iterator[Measured]:
             name, revision = checkpoint.get("repository"), checkpoint.get("revision")
             notes = encoding_notes(record)
             yield Measured(path, result, name or result.model, revision or NO_REVISION, own_encoding(record), notes)
+
+
+def refuse_twins(results: Sequence[Measured]) -> None:
+    """Raises SteleError if two models have results of one checkpoint on one benchmark; one would pass for the other."""
+    first: dict[tuple[str, str], str] = {}
+    for _, result, repository, *_ in results:
+        other = first.setdefault((repository, result.benchmark), result.model)
+        if other != result.model:
+            raise SteleError(
+                f"{result.benchmark}: {other} and {result.model} are both {repository}; choose one with --model"
+            )
 
 
 def write_mteb(results: list[Measured], folder: Path) -> None:
