@@ -133,6 +133,14 @@ def test_scores_are_of_the_seeds_that_are_judged(tmp_path):
     assert values == {"base": [], "mlm": ["pt0", "pt1", "pt2"], "up": ["pt0", "pt1", "pt2"]}
 
 
+def test_seeds_without_0_are_judged_against_the_encoder_as_it_was(tmp_path):
+    """Its only result is called seed 0, whatever the seeds of the others."""
+    settings = planted(tmp_path, {"base": 0.0, "mlm": 0.0, "up": 0.1}, seeds=5) | {"seeds": [4, 1, 2], "looks": [3]}
+    assert {comparison.state for comparison in judged(tmp_path, settings).values()} == {"better"}
+    values = {row["model"]: row["seeds"] for row in values_of(tmp_path, settings["seeds"], rows_of(settings))}
+    assert values == {"base": [], "mlm": ["pt1", "pt2", "pt4"], "up": ["pt1", "pt2", "pt4"]}
+
+
 def test_the_difference_and_its_interval_are_those_of_seeds_and_queries_by_hand(tmp_path):
     """One method, the encoder as it was without seeds: var(D) / P and the variance over queries, Satterthwaite's t."""
     settings = planted(tmp_path, {"base": 0.0, "mlm": 0.0, "up": 0.03}, seeds=5, over_seeds=0.01)

@@ -280,7 +280,7 @@ def rows_of(settings: Mapping[str, Any]) -> list[Row]:
 def judge_looks(folder: Path, settings: Mapping[str, Any], rows: Sequence[Row], bar: float) -> list[Comparison]:
     """Verdicts on the results in a folder: for each comparison, that of the first look that decides it, else the last.
 
-    A look at n seeds reads the first n of `settings["seeds"]`. One of them is 0, the seed of the base encoder's result.
+    A look at n seeds reads the first n of `settings["seeds"]`.
     """
     methods = [row for row in rows if row.model in settings["methods"]]
     sides = [(row, against) for row in methods for against in (settings["base"], settings["control"])]

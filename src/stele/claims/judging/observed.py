@@ -77,9 +77,13 @@ class Runs:
         self.value = cache(self._value)
 
     def files(self, row: RunKey) -> list[Path]:
-        """Paths of the results of a row's seeds."""
+        """Paths of the results of a row's chosen seeds; of all if nothing is trained, since those are called seed 0."""
         paths = sorted(self.folder.glob(f"{row.path}/pt*-ft*.json"))
-        return [path for path in paths if self.chosen is None or is_chosen(path.stem, self.chosen)]
+        chosen = [path for path in paths if self.chosen is None or is_chosen(path.stem, self.chosen)]
+        if chosen or not paths:
+            return chosen
+        (name, _), *_ = by_seed([path.stem for path in paths], [records.read_record(path) for path in paths])
+        return [] if name else paths
 
     def _system(self, row: RunKey) -> System | Absent:
         paths = self.files(row)
