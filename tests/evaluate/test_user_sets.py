@@ -10,7 +10,7 @@ from stele.artifacts.results import RunKey
 from stele.benchmarks.beir import checked_judgments
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.command import cli
-from stele.config.user_sets import user_sets
+from stele.config.user_sets import earlier_sets, user_sets
 from stele.errors import SteleError
 from stele.evaluate import evaluate
 
@@ -164,6 +164,18 @@ def test_the_command_writes_a_configuration_and_keeps_the_sets_of_before(tmp_pat
     assert cli.main(["evaluate", "me5_base", "--data", str(other)]) == 1, "of this model there are no results"
     assert f"{one} and {other} would both be called one" in capsys.readouterr().err
     assert cli.main(["evaluate", "me5_base", "--data", str(other), "--results-dir", "results_other"]) == 0
+
+
+def test_an_earlier_benchmark_keeps_the_datasets_that_have_other_names(tmp_path):
+    """Those of a --configfile that a later call does not give; else they would be downloaded, or be unknown."""
+    sets = user_sets([folder(tmp_path / "facts", BEIR)], None)
+    sets["add_benchmarks"]["quiz"] = {**sets["add_benchmarks"].pop("facts"), "judgments": ["key"]}
+    sets["add_settings"]["quiz"] = sets["add_settings"].pop("facts")
+    sets["add_datasets"]["key"] = sets["add_datasets"]["facts"]
+    sets["user_data"] |= {"mrtydi": "a", "mrtydi_corpus": "b"}
+    path = tmp_path / "m.yaml"
+    path.write_text(yaml.safe_dump({**sets, "user_data": {**sets["user_data"], "tatoeba": "c"}}))
+    assert earlier_sets(path, ["quiz", "mrtydi", "of_config_yaml"]) == sets and earlier_sets(path, []) == {}
 
 
 @pytest.mark.parametrize(

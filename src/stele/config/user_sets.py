@@ -132,7 +132,13 @@ def merged(values: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]
 
 
 def earlier_sets(path: Path, benchmarks: Sequence[str]) -> dict[str, Any]:
-    """The keys of config.yaml for those of a card's earlier benchmarks that are the user's own data sets."""
+    """The keys of config.yaml for a card's earlier benchmarks and the datasets that they read."""
     before = read_yaml(path) if benchmarks else {}
-    sets = {key: {name: entry for name, entry in before.get(key, {}).items() if name in benchmarks} for key in KEYS}
+    known = {**shipped(f"catalogue/{Benchmark.FILE}.yaml"), **before.get("add_benchmarks", {})}
+    described = [known[name] for name in benchmarks if name in known]  # config.yaml keeps its own
+    read = [dataset for entry in described for key in ("data", "judgments") for dataset in entry.get(key, ())]
+    sets = {
+        key: {name: entry for name, entry in before.get(key, {}).items() if name in {*benchmarks, *read}}
+        for key in KEYS
+    }
     return {key: entries for key, entries in sets.items() if entries}
