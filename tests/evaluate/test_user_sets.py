@@ -144,12 +144,19 @@ def test_what_subsets_share_is_held_against_what_each_has(tmp_path, shared):
         checked_judgments(paths)
 
 
-def test_the_command_writes_a_configuration_and_keeps_the_sets_of_before(tmp_path, monkeypatch, root, capsys):
+@pytest.fixture
+def project(tmp_path, monkeypatch, root):
+    """A project in which nothing is fetched or built."""
     monkeypatch.chdir(tmp_path)
     for name in ("config.yaml", "paper_tables"):
         (tmp_path / name).symlink_to(root / name)
     monkeypatch.setattr(evaluate, "build", lambda arguments: None)
+    monkeypatch.setattr(evaluate, "cost", lambda *_: "")
     monkeypatch.setattr(evaluate, "check_checkpoint", lambda plan, name: None)
+    return tmp_path
+
+
+def test_the_command_writes_a_configuration_and_keeps_the_sets_of_before(project, tmp_path, capsys):
     one, two = folder(tmp_path / "one", BEIR), folder(tmp_path / "two", BEIR)
     assert cli.main(["evaluate", "me5_small", "--data", str(one)]) == 0
     (tmp_path / "results_evaluate" / "one" / "me5_small").mkdir(parents=True)
@@ -164,6 +171,18 @@ def test_the_command_writes_a_configuration_and_keeps_the_sets_of_before(tmp_pat
     assert cli.main(["evaluate", "me5_base", "--data", str(other)]) == 1, "of this model there are no results"
     assert f"{one} and {other} would both be called one" in capsys.readouterr().err
     assert cli.main(["evaluate", "me5_base", "--data", str(other), "--results-dir", "results_other"]) == 0
+
+
+@pytest.mark.parametrize("other", [["--languages", "sw"], ["--results-dir", "other", "--encoding", "pooling=cls"]])
+def test_a_plan_changes_nothing_that_later_calls_know_of_the_results(project, other):
+    """The card would lose the benchmarks with results, or another encoding get results under this name."""
+    assert cli.main(["evaluate", "me5_small", "--benchmarks", "mrtydi", "--plan"]) == 0  # a first plan is written
+    before = (project / "evaluate/me5_small.yaml").read_text()
+    (results := project / "results_evaluate/mrtydi/me5_small/direct.json").parent.mkdir(parents=True)
+    results.write_text("{}")
+    (project / "results_evaluate/scale.txt").write_text("paper")
+    assert cli.main(["evaluate", "me5_small", "--benchmarks", "mrtydi", "--plan", *other]) == 0
+    assert (project / "evaluate/me5_small.yaml").read_text() == before
 
 
 def test_an_earlier_benchmark_keeps_the_datasets_that_have_other_names(tmp_path):

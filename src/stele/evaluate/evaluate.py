@@ -23,6 +23,7 @@ import subprocess
 import sys
 from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 from cyclopts import Parameter
@@ -109,12 +110,18 @@ def run(args: Evaluate) -> None:
     plan = plan_of(values)
     targets, card = [plan.paths.result(row) for row in plan.cards.rows_of(name)], plan.paths.card(name)
     check_checkpoint(plan, name)
-    write(path, values)
     arguments = [*targets, card, "--configfile", str(path), *args.snakemake]
-    print(f"snakemake {shlex.join(arguments)}", flush=True)
     if args.plan:
-        print(cost(targets, path, f"{name} on {', '.join(benchmarks)}", on_slurm(args.snakemake)))
+        with TemporaryDirectory() as aside:
+            # a plan must not replace what later calls know of the results that there are
+            has_results = earlier_call and results_of(name, earlier_call.get("results_dir", RESULTS))
+            planned = Path(aside, path.name) if has_results else path
+            write(planned, values)
+            print(f"snakemake {shlex.join(arguments)}" if planned == path else f"{path}: kept as it is", flush=True)
+            print(cost(targets, planned, f"{name} on {', '.join(benchmarks)}", on_slurm(args.snakemake)))
         return
+    write(path, values)
+    print(f"snakemake {shlex.join(arguments)}", flush=True)
     print(f"Logs: {plan.paths.logs}/", flush=True)
     build(arguments)
     print(f"Result card: {card}, {Path(card).with_suffix('.html')}")
@@ -255,7 +262,7 @@ def refuse_another(path: Path, values: dict[str, Any]) -> None:
     Otherwise the results of two models would be taken for one model's.
     """
     before, folder = read_yaml(path) if path.is_file() else values, values["results_dir"]
-    if not in_same_folder(before, values) or not any(Path(folder).glob(f"*/{path.stem}/*.json")):
+    if not in_same_folder(before, values) or not results_of(path.stem, folder):
         return
     model = ((of.get("models") or {}).get(path.stem) for of in (before, values))
     scale = (of.get("scale") for of in (before, values))
@@ -265,6 +272,11 @@ def refuse_another(path: Path, values: dict[str, Any]) -> None:
                 f"{folder} has results of {path.stem} with {key}: {old}, now it is {new}; give --name NAME, or "
                 "--results-dir FOLDER to keep their results apart"
             )
+
+
+def results_of(name: str, results_dir: str) -> list[Path]:
+    """Results of a model in a folder, by its name."""
+    return list(Path(results_dir).glob(f"*/{name}/*.json"))
 
 
 def sets_with_results(results_dir: str) -> dict[str, str]:
