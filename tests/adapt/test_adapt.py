@@ -8,6 +8,7 @@ import yaml
 
 from stele import catalogue
 from stele.adapt import adapt
+from stele.adapt.adapt import report
 from stele.adapt.planning.configuration import evaluated_keys, sizes_of, steps_within, trained_models
 from stele.catalogue import read_yaml, whole
 from stele.catalogue.schema.adaptation import AdaptationRules
@@ -199,6 +200,11 @@ def test_a_plan_for_more_than_is_trained_binds_no_later_call(project, monkeypatc
 @pytest.mark.parametrize("option", ["--profile=slurm", "--profile=profiles/slurm"])
 def test_the_profile_for_slurm_is_known_however_it_is_written(project, option):
     assert call("--steps", "40", "--snakemake", option) == 0 and read_yaml("adapt/encoder.scale.yaml")["gpus"] == 1
+
+
+def test_a_dry_run_of_snakemake_ends_without_a_verdict(project, monkeypatch, capsys):
+    monkeypatch.setattr(adapt, "report", report)
+    assert call("--steps", "40", "--snakemake", "-n") == 0 and not capsys.readouterr().err
 
 
 def test_what_was_edited_after_a_plan_stays_with_another_budget_and_other_keys_stay(project, monkeypatch):

@@ -257,6 +257,8 @@ def measure(path: Path, values: dict[str, Any], rules: AdaptationRules, options:
 
 def report(plan: Plan) -> None:
     """Prints the verdicts, warnings about them, and the paths of the card and of the encoders."""
+    if not Path(plan.paths.verdict).is_file():  # Snakemake's options asked for a dry run, or for a part
+        return
     verdict = read_json(Path(plan.paths.verdict), "verdict")
     for comparison in verdict["comparisons"]:
         print(comparison["sentence"])
