@@ -64,6 +64,13 @@ def test_a_dataset_s_languages_are_words_of_no_command_line(jobs, tmp_path):
         jobs(scale="paper", **values)
 
 
+def test_measures_of_a_set_that_config_yaml_has_stay_and_its_data_are_those_of_the_folder(tmp_path):
+    place = folder(tmp_path / "set", BEIR)
+    of_config = {"add_benchmarks": {"set": {"metrics": ["mrr@10"], "data": ["of_hub"], "module": "mrtydi"}}}
+    entry = user_sets([place], None, of_config)["add_benchmarks"]["set"]
+    assert entry == user_sets([place], None)["add_benchmarks"]["set"] | {"metrics": ["mrr@10"]}
+
+
 def test_a_set_of_an_earlier_call_keeps_its_name(jobs, tmp_path):
     """The last plan, which commands read, knows a set of that name by then: it is this one."""
     place = folder(tmp_path / "set", BEIR)

@@ -79,11 +79,13 @@ def user_sets(
         }
         values["add_benchmarks"][name] = {
             "title": name,
-            "data": [name],
-            "judgments": [name],
             **BENCHMARK,
             **(edited.get(name) or {}),
+            # of this folder, whatever else had its name
             "languages": [*codes],
+            "data": [name],
+            "judgments": [name],
+            "module": BENCHMARK["module"],
         }
         values["add_settings"][name] = {"direct": {"kind": "dense"}}
     return values
