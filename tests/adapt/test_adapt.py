@@ -243,6 +243,21 @@ def test_an_encoder_that_cannot_be_adapted_is_refused_when_planned(project, monk
     assert call("--plan") == 1 and said in capsys.readouterr().err and not project
 
 
+def test_documents_are_in_a_language_that_add_languages_describes(project, tmp_path):
+    """Its code of four letters is that of a folder only because it is described; a later call need not say so again."""
+    (tmp_path / "text/latg").mkdir()
+    for name in ("fr", "de"):
+        (tmp_path / f"text/{name}.txt").rename(tmp_path / f"text/latg/{name}.txt")
+    latgalian = "{name: Latgalian, script: Latin, script_kind: alphabet, family: baltic}"
+    settings = (tmp_path / "mine.yaml").read_text()
+    (tmp_path / "mine.yaml").write_text(f"{settings}add_languages: {{latg: {latgalian}}}\n")
+    my_set()
+    words = ["adapt", "encoder", "--documents", "text", "--encoding", "pooling=mean", "--steps", "40"]
+    assert cli.main([*words, "--data", "my_set", "--configfile", "mine.yaml"]) == 0
+    assert written()["models"]["encoder-msm"]["override"]["languages"] == ["latg"]
+    assert cli.main(words) == 0
+
+
 def test_a_language_that_nobody_knows_gets_the_nearest_code_and_too_few_seeds_a_word(project, capsys):
     assert call("--languages", "sww") == 1 and "'sw'" in capsys.readouterr().err
     assert call("--seeds", "2", "--steps", "40") == 0

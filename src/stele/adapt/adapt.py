@@ -68,6 +68,7 @@ from stele.evaluate.evaluate import (
 from stele.files.formats import amount, duration
 from stele.files.paths import inside
 from stele.files.reading import read_json
+from stele.files.strict import validate
 from stele.plan.plan import Plan
 
 HEAD = f"written by `{COMMAND}`; a configuration like any other, for --configfile"
@@ -118,7 +119,7 @@ def run(args: Adapt) -> None:
     path = inside(FOLDER, f"{name}.yaml", f"the encoder {args.model}")
     if name.endswith(".scale"):
         raise SteleError(f"--name {name}: names in .scale are for the scales of adaptations; give another name")
-    documents = by_language(args.documents, entries(Language))
+    documents = by_language(args.documents, languages_known(Path("config.yaml"), path, args.configfile))
     shown = (f"{code} ({amount(len(of.files), 'file')}, {of.size / 1e6:.2f} MB)" for code, of in documents.items())
     print(f"Documents: {', '.join(shown)}")
     # the configuration; a refused call must not leave a scale file, which would determine the next call
@@ -209,6 +210,13 @@ def settled(
     # everything is checked before it is written
     plan_of(values).adaptation.keys()
     return values, steps
+
+
+def languages_known(*files: Path | None) -> dict[str, Language]:
+    """The languages of the catalogue and of `add_languages` in the last of these configurations that has the key."""
+    said = [read_yaml(file) for file in files if file and file.is_file()]
+    added = next((keys["add_languages"] for keys in reversed(said) if "add_languages" in keys), None) or {}
+    return {**entries(Language), **validate(dict[str, Language], added, "add_languages")}
 
 
 def check_names(args: Adapt) -> None:
