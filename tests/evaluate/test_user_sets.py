@@ -1,6 +1,7 @@
 """Data sets of one's own by path: no entry of the catalogue; damage is found when they are taken in."""
 
 import json
+from pathlib import Path
 
 import pytest
 import yaml
@@ -62,6 +63,13 @@ def test_a_dataset_s_languages_are_words_of_no_command_line(jobs, tmp_path):
     values["add_datasets"]["set"]["languages"] = ["en; true"]
     with pytest.raises(SteleError, match=r"add_datasets\.set\.languages: found 'en; true'; want a code"):
         jobs(scale="paper", **values)
+
+
+def test_a_folder_below_the_home_folder_is_one_however_it_is_written(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    place, short = folder(tmp_path / "set", BEIR), "~/set"
+    assert user_sets([Path(short)], None)["user_data"] == {"set": str(place)}
+    assert user_sets([place], None, {"user_data": {"set": short}})["user_data"] == {"set": str(place)}
 
 
 def test_measures_of_a_set_that_config_yaml_has_stay_and_its_data_are_those_of_the_folder(tmp_path):

@@ -45,13 +45,13 @@ def user_sets(
     before, edited = ((declared or {}).get(key) or {} for key in ("user_data", "add_benchmarks"))
     # of the catalogue alone: what an earlier call added under that name is this set
     known = {name for kind in (Benchmark, Dataset) for name in shipped(f"catalogue/{kind.FILE}.yaml")} | PARTS
-    for folder in folders:
+    for folder in map(Path.expanduser, folders):
         name = name_of(folder, known)
         other = values["user_data"].get(name) or before.get(name)
-        is_gone = bool(other) and not Path(other).expanduser().exists()
-        if is_gone:
+        place = Path(other).expanduser() if other else folder
+        if other and not place.exists():
             log.warning("--data: %s is not there any more; %s takes its place", other, folder)
-        elif other and (name in values["user_data"] or Path(other).resolve() != folder.resolve()):
+        elif name in values["user_data"] or place.resolve() != folder.resolve():
             raise SteleError(f"--data: {other} and {folder} would both be called {name}; rename one")
         files = files_of(folder)
         codes = sorted({subset for subset, _ in files.values() if subset})
