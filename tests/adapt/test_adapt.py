@@ -88,6 +88,14 @@ def test_the_control_and_other_methods_take_as_many_operations_as_the_first(proj
     assert project[0][:2] == ["results_adapt/encoder/verdict.json", "results_adapt/encoder/card.md"]
 
 
+def test_the_control_mines_no_store_but_its_own_and_the_first_method_s(project):
+    """Another one would be mined for nothing, and the control trained again once a method that reads it is added."""
+    assert call("--methods", "crop", "ict", "--steps", "40") == 0
+    plan = Plan(parse_config({**read_yaml("config.yaml"), **written()}))
+    stores = {key: {*plan.pretraining.stores(f"encoder-{key}")} for key in ("crop", "ict", "mlm")}
+    assert stores == {"crop": {"crop", "mlm"}, "ict": {"crop", "mlm", "ict"}, "mlm": {"crop", "mlm"}}
+
+
 def test_a_call_in_other_words_for_the_same_adaptation_changes_nothing(project, monkeypatch):
     def typed(*words):
         monkeypatch.setattr("sys.argv", ["stele", "adapt", *words])

@@ -22,6 +22,7 @@ from stele.config.user_sets import KEYS, merged, user_sets
 from stele.errors import SteleError
 from stele.files.formats import amount, duration
 from stele.recipes.flops import Shape
+from stele.recipes.pretraining import MLM
 
 DEFAULT_BENCHMARKS = ("belebele", "tatoeba")
 SEEDS = FEWEST_SEEDS
@@ -172,7 +173,10 @@ def trained_models(
     first, warmup = model_key(base, methods[0], rules), round(rules.warmup * steps)
     overrides = {methods[0]: override(methods[0], steps=steps, warmup_steps=warmup)}
     for recipe in (*methods[1:], rules.control):
-        stores = {**recipes[methods[0]]["mining"], **recipes[recipe]["mining"]}
+        own = recipes[recipe]["mining"]
+        if recipe == rules.control:  # beside MLM's store its recipe has that of MSM, whatever the first method is
+            own = {MLM: own[MLM]}
+        stores = {**recipes[methods[0]]["mining"], **own}
         overrides[recipe] = override(recipe, steps=None, warmup_steps=0, mining=stores, equal_compute_to=first)
     return {
         model_key(base, recipe, rules): {"base": base, "recipe": recipe, "override": values}
