@@ -188,16 +188,32 @@ def test_the_command_writes_a_configuration_and_keeps_the_sets_of_before(project
     assert cli.main(["evaluate", "me5_base", "--data", str(other), "--results-dir", "results_other"]) == 0
 
 
-@pytest.mark.parametrize("other", [["--languages", "sw"], ["--results-dir", "other", "--encoding", "pooling=cls"]])
-def test_a_plan_changes_nothing_that_later_calls_know_of_the_results(project, other):
-    """The card would lose the benchmarks with results, or another encoding get results under this name."""
-    assert cli.main(["evaluate", "me5_small", "--benchmarks", "mrtydi", "--plan"]) == 0  # a first plan is written
-    before = (project / "evaluate/me5_small.yaml").read_text()
+@pytest.fixture
+def planned(project):
+    """The configuration, once written by a plan, of a model that has results now."""
+    assert cli.main(["evaluate", "me5_small", "--benchmarks", "mrtydi", "--plan"]) == 0
     (results := project / "results_evaluate/mrtydi/me5_small/direct.json").parent.mkdir(parents=True)
     results.write_text("{}")
     (project / "results_evaluate/scale.txt").write_text("paper")
-    assert cli.main(["evaluate", "me5_small", "--benchmarks", "mrtydi", "--plan", *other]) == 0
-    assert (project / "evaluate/me5_small.yaml").read_text() == before
+    return project / "evaluate/me5_small.yaml"
+
+
+def test_a_plan_changes_nothing_that_later_calls_know_of_the_results(planned):
+    """The card would lose the benchmarks with results."""
+    before = planned.read_text()
+    assert cli.main(["evaluate", "me5_small", "--benchmarks", "mrtydi", "--plan", "--languages", "sw"]) == 0
+    assert planned.read_text() == before
+
+
+def test_a_call_for_another_folder_hides_nothing_of_the_first_one(planned, capsys):
+    """The card there would lose its benchmarks, and another encoding could have results there under this name."""
+    other = ["evaluate", "me5_small", "--benchmarks", "lareqa", "--encoding", "pooling=cls"]
+    for _ in range(2):
+        assert cli.main([*other, "--results-dir", "apart"]) == 0
+    assert yaml.safe_load((planned.parent / "apart/me5_small.yaml").read_text())["results_dir"] == "apart"
+    assert cli.main(other) == 1 and "has results of me5_small with model" in capsys.readouterr().err
+    assert cli.main(["evaluate", "me5_small", "--benchmarks", "lareqa"]) == 0
+    assert yaml.safe_load(planned.read_text())["cards"] == {"me5_small": ["mrtydi", "lareqa"]}
 
 
 def test_an_earlier_benchmark_keeps_the_datasets_that_have_other_names(tmp_path):

@@ -89,7 +89,7 @@ def run(args: Evaluate) -> None:
         raise SteleError("config.yaml: not in this folder; go to a clone, or to a project of `stele new FOLDER`")
     # the model's key, and its entry in config.yaml
     name, model = model_of(args.model, encoding_of(args.encoding), args.name)
-    path = inside(FOLDER, f"{name}.yaml", f"the model {args.model}")
+    path = configuration_path(name, args.results_dir, f"the model {args.model}")
     # the configuration of this evaluation, over the user's other keys
     others = read_yaml(args.configfile) if args.configfile else {}
     earlier_call = read_yaml(path) if path.is_file() else {}
@@ -114,7 +114,7 @@ def run(args: Evaluate) -> None:
     if args.plan:
         with TemporaryDirectory() as aside:
             # a plan must not replace what later calls know of the results that there are
-            has_results = earlier_call and results_of(name, earlier_call.get("results_dir", RESULTS))
+            has_results = path.is_file() and results_of(name, args.results_dir)
             planned = Path(aside, path.name) if has_results else path
             write(planned, values)
             print(f"snakemake {shlex.join(arguments)}" if planned == path else f"{path}: kept as it is", flush=True)
@@ -256,6 +256,17 @@ def write(path: Path, values: dict[str, Any], head: str = HEAD) -> None:
         handle.write(f"# {head}\n" + yaml.safe_dump(values, allow_unicode=True, sort_keys=False))
 
 
+def configuration_path(name: str, results_dir: str, where: str) -> Path:
+    """Path of a model's configuration: evaluate/NAME.yaml; evaluate/FOLDER/NAME.yaml if that one has another folder.
+
+    Otherwise a call for another folder of results would hide from later calls what the first folder holds.
+    """
+    path = inside(FOLDER, f"{name}.yaml", where)
+    if not path.is_file() or in_same_folder(read_yaml(path), {"results_dir": results_dir}):
+        return path
+    return inside(FOLDER, f"{Path(results_dir).resolve().name}/{name}.yaml", where)
+
+
 def refuse_another(path: Path, values: dict[str, Any]) -> None:
     """Raises SteleError if another model or scale already has results under this name in this folder of results.
 
@@ -281,7 +292,7 @@ def results_of(name: str, results_dir: str) -> list[Path]:
 
 def sets_with_results(results_dir: str) -> dict[str, str]:
     """Folders, by name, of the user's data sets with results in `results_dir`; a name stands for one set there."""
-    calls = [call for path in sorted(FOLDER.glob("*.yaml")) if (call := read_yaml(path))]
+    calls = [call for path in sorted(FOLDER.rglob("*.yaml")) if (call := read_yaml(path))]
     of_folder = [call.get("user_data") or {} for call in calls if in_same_folder(call, {"results_dir": results_dir})]
     return {name: place for of in of_folder for name, place in of.items() if Path(results_dir, name).is_dir()}
 
