@@ -118,6 +118,12 @@ def test_rows_that_state_another_language_than_a_file_of_an_unknown_one_are_read
     assert user_documents.by_language("mine", {"lv": None})["xal"].files == ("xal.jsonl",)
 
 
+def test_a_language_whose_only_file_is_empty_is_no_language_of_the_documents(read):
+    _, record, log = read({"de.txt": "Ein Satz. Noch einer.", "fr.txt": "", "it.jsonl": b""}, "de")
+    assert record["documents"] == 1 and "2 empty files are ignored: fr.txt, it.jsonl" in log
+    assert [*user_documents.by_language("mine", {"de": None, "fr": None, "it": None})] == ["de"]
+
+
 def test_a_document_that_comes_a_thousand_times_is_kept_once_and_said(read):
     actual, record, log = read(
         {"de.txt": "\n\n".join(["Das ist ein Text. Er kommt oft."] * 1000 + ["Ein anderer."])}, "de"

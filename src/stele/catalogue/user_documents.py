@@ -102,8 +102,12 @@ def by_language(place: Path | str, known: Mapping[str, Language]) -> dict[str, O
     if not readable:
         others = f"found {', '.join(names[:5])}" if names else linked or "it is empty"
         raise SteleError(f"{where}: no documents in it ({others}); want {WANTED}")
-    if not any((folder / name).stat().st_size for name in readable):
+    empty = {name for name in readable if not (folder / name).stat().st_size}
+    if len(empty) == len(readable):
         raise SteleError(f"{where}: all document files are empty: {', '.join(readable[:5])}")
+    if empty:  # a language that has no others is none of the documents'
+        log.warning("%s: %d empty files are ignored: %s", where, len(empty), ", ".join(sorted(empty)[:5]))
+        readable = [name for name in readable if name not in empty]
     if linked:
         log.warning("%s: %s", where, linked)
     if left_out := [name for name in names if not kind_of(name)]:
