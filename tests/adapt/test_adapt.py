@@ -332,6 +332,9 @@ def test_what_a_plan_named_is_forgotten_where_nothing_was_trained(project, monke
     assert call("--methods", "msm", "crop", "--seeds", "5", "--plan") == 0
     assert call("--methods", "msm", "--seeds", "3") == 0
     assert written()["adapt"]["methods"] == ["encoder-msm"] and written()["seeds"]["pretraining"] == [0, 1, 2]
+    assert call("--methods", "crop", "msm", "--steps", "40") == 0  # the first sets the compute of all
+    assert written()["adapt"]["methods"] == ["encoder-crop", "encoder-msm"]
+    assert written()["models"]["encoder-crop"]["override"]["steps"] == 40
 
 
 @pytest.mark.parametrize(("code", "said"), [("en", "tatoeba"), ("ltg", "no benchmark has its languages (ltg)")])

@@ -24,7 +24,7 @@ def earlier_call(path: Path, args: Job) -> dict[str, Any]:
     """The configuration of an earlier call, without the models that were only timed; empty if there was no call.
 
     If no model was trained yet, a new --hours or --steps replaces the earlier one, as --hours for more methods or seeds
-    does, and a call with fewer of them starts from an empty configuration.
+    does, and a call with fewer of them or another first method starts from an empty configuration.
     """
     if not path.is_file():
         return {}
@@ -33,15 +33,19 @@ def earlier_call(path: Path, args: Job) -> dict[str, Any]:
     earlier["models"] = {key: model for key, model in models.items() if not is_timed(key, path.stem)}
     if is_trained(path.stem):
         return earlier
-    before, seeds = {*methods_in(earlier, path.stem)}, len(seeds_in(earlier))
-    methods = {*(args.methods or before)}
-    fewer_methods, fewer_seeds = before - methods, args.seeds is not None and args.seeds < seeds
-    if fewer_methods or fewer_seeds:
-        print(f"{path}: rewritten with fewer {'methods' if fewer_methods else 'seeds'}; it had no training yet")
+    before, seeds = methods_in(earlier, path.stem), len(seeds_in(earlier))
+    methods = list(args.methods or before)
+    reasons = {
+        "fewer methods": {*before} - {*methods},
+        "another first method": before[:1] not in ([], methods[:1]),
+        "fewer seeds": args.seeds is not None and args.seeds < seeds,
+    }
+    if reason := next((reason for reason, holds in reasons.items() if holds), None):
+        print(f"{path}: rewritten with {reason}; it had no training yet")
         return {}
     if args.steps is None and args.hours is None:
         return earlier
-    more = bool(methods - before) or (args.seeds or 0) > seeds  # the hours are those of all trainings
+    more = bool({*methods} - {*before}) or (args.seeds or 0) > seeds  # the hours are those of all trainings
     same_hours = args.hours == (earlier.get("adapt") or {}).get("hours") and not more
     same = same_hours if args.hours else args.steps == steps_in(earlier)
     return earlier if same else without_budget(earlier)
