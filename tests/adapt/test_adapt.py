@@ -171,6 +171,13 @@ def test_edited_seeds_stay_and_fewer_than_there_are_is_said(project, capsys):
     assert written()["adapt"]["looks"] == [3, 5]  # the result is of the third seed, which is 2
 
 
+@pytest.mark.parametrize(("seeds", "looks"), [([0, 1, 2, 3, 4], [3, 5]), ([0, 1, 2], [3]), ([4, 5], [2])])
+def test_edited_seeds_are_all_judged_by_snakemake_alone(project, seeds, looks):
+    assert call("--steps", "40", "--seeds", "3") == 0
+    plan = Plan(parse_config({**read_yaml("config.yaml"), **written(), "seeds": {"pretraining": seeds}}))
+    assert json.loads(plan.adaptation.settings())["looks"] == looks
+
+
 def trained():
     """What a training of the first method leaves, and a result of its third seed."""
     for name in ("work/encoder.scale/encoders/encoder-msm/pt0/record", "results_adapt/encoder/b/encoder-msm/s/pt2-ft0"):

@@ -87,7 +87,8 @@ class AdaptationParts:
             for name in self.values.benchmarks
         }
         seeds = self.paths.settings.config.seeds.pretraining
-        return as_json({**self.values.model_dump(), "benchmarks": benchmarks, "seeds": seeds})
+        looks = [*(look for look in self.values.looks if look < len(seeds)), len(seeds)]  # also of edited seeds
+        return as_json({**self.values.model_dump(), "benchmarks": benchmarks, "seeds": seeds, "looks": looks})
 
     def leakage(self) -> dict[str, str]:
         """Records, by benchmark, of which of its texts occur in the training documents."""
