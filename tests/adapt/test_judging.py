@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from stele.adapt.verdict import case_of, judge_looks, rows_of, values_of
+from stele.adapt.verdict import case_of, judge_looks, rows_of, unjudged, values_of
 from stele.catalogue import entry
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.claims.judging.estimate import detectable, seeds_needed
@@ -131,6 +131,16 @@ def test_scores_are_of_the_seeds_that_are_judged(tmp_path):
     settings = planted(tmp_path, {"base": 0.0, "mlm": 0.0, "up": 0.03}, seeds=5)
     values = {row["model"]: row["seeds"] for row in values_of(tmp_path, [0, 1, 2], rows_of(settings))}
     assert values == {"base": [], "mlm": ["pt0", "pt1", "pt2"], "up": ["pt0", "pt1", "pt2"]}
+
+
+def test_a_language_of_one_query_is_said_to_be_left_out(tmp_path):
+    settings, names = planted(tmp_path, {"base": 0.0, "mlm": 0.0, "up": 0.1}, seeds=3), ["de"] * QUERIES + ["fr"]
+    assert not [*unjudged(tmp_path, [0, 1, 2], rows_of(settings))]
+    for model, jobs in (("base", UNTRAINED), ("mlm", PRETRAINED), ("up", PRETRAINED)):
+        values = np.full((3 if jobs else 1, 1, len(names)), 0.5)
+        write_system(tmp_path, f"tatoeba/{model}/{SETTING}", {METRIC: values}, names, jobs)
+    said = "tatoeba: scores and verdicts leave out fr, with one query each"
+    assert [*unjudged(tmp_path, [0, 1, 2], rows_of(settings))] == [said]
 
 
 def test_seeds_without_0_are_judged_against_the_encoder_as_it_was(tmp_path):

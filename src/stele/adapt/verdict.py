@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 from stele.artifacts import records
-from stele.artifacts.results import RunKey
+from stele.artifacts.results import RunKey, read_result
 from stele.catalogue import whole
 from stele.catalogue.schema.adaptation import AdaptationRules
 from stele.claims.judging import findings
@@ -105,7 +105,7 @@ def run(args: Verdict) -> None:
         neighbours=of_neighbours,
         leakage=leaked,
         documents=dict(numbers),
-        warnings=[*problems(trainings), *notes, *leaks(leaked)],
+        warnings=[*problems(trainings), *notes, *leaks(leaked), *unjudged(args.results_dir, settings["seeds"], rows)],
         content=[comparison_facts(comparison) for comparison in comparisons],
     )
     for comparison in comparisons:
@@ -164,6 +164,19 @@ def leaks(counts: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Iterator[str
             if matches := of_kind["exact"] + of_kind["near"]:
                 how = f"{of_kind['exact']} as they are, {of_kind['near']} nearly"
                 yield f"{matches} of the {of_kind['texts']} {kind} of {benchmark} stand in the documents ({how})"
+
+
+def unjudged(folder: Path, seeds: list[int], rows: Sequence[Row]) -> Iterator[str]:
+    """Yields a warning for each benchmark with languages of one query, which has no variance and so no part here."""
+    runs = Runs(folder, Seeds(pretraining=seeds))
+    left_out: dict[str, set[str]] = {}
+    for row in rows:
+        scored = read_result(runs.files(row.key)[0]).metrics[row.metric].languages
+        judged = runs.system(row.key).metrics[row.metric]
+        left_out.setdefault(row.benchmark, set()).update(scored.keys() - judged.keys())
+    for benchmark, codes in left_out.items():
+        if codes:
+            yield f"{benchmark}: scores and verdicts leave out {', '.join(sorted(codes))}, with one query each"
 
 
 # --- comparisons ------------------------------------------------------------------------------------------------------
