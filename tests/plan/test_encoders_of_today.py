@@ -87,3 +87,15 @@ def test_sizes_give_the_parameters_that_the_card_states(key):
     sizes, stated = catalogue.entries(Checkpoint)[key], TODAY[key].parameters
     ours = sizes.vocabulary * sizes.width + sizes.layers * (4 * sizes.width**2 + 2 * sizes.width * sizes.inner)
     assert ours == pytest.approx(stated, rel=0.12), ours / stated
+
+
+def test_a_model_is_encoded_as_the_trained_one_that_it_starts_from(jobs):
+    """A second pretraining is told what its base states, so its encoder must be evaluated in the same way."""
+    own = {
+        "mine": {"checkpoint": "some/hub", "encoding": {"pooling": "mean"}},
+        "first": {"base": "mine", "recipe": "msm", "override": {"pooling": "cls"}, "encoding": {"query_prompt": "q: "}},
+        "second": {"base": "first", "recipe": "msm"},
+    }
+    plan = jobs(scale="paper", models=own)
+    assert plan.pretraining.encoding("second") == """ --encoding '{"config":{"pooling":"cls","query_prompt":"q: "}}'"""
+    assert plan.retrieval.encodings(None, "second") == {"config": {"pooling": "cls", "query_prompt": "q: "}}

@@ -54,17 +54,23 @@ class Models:
     def encoding_overrides(self, key: str, *, of_root: bool = True) -> list[tuple[str, dict[str, Any]]]:
         """(origin, values) pairs that set a model's encoding, config.yaml before models.yaml.
 
-        With `of_root`, the pooling of its pretraining and the values of the model that it starts from follow.
+        With `of_root`, the pooling of its pretraining follows, then the values of the models that it starts from.
         """
         overrides = []
-        for name in dict.fromkeys((key, self.root(key)) if of_root else (key,)):
+        for name in self._line(key) if of_root else (key,):
             known, user_model = catalogue.entries(Model).get(name), self.settings.config.models.get(name)
             overrides.append(("config", dict(user_model.encoding) if user_model else {}))
             overrides.append(("models", known.encoding.given() if known else {}))
-            trained = self.pretraining_of(key) if of_root and name == key else None
-            if trained and "pooling" in self[trained].override:
-                overrides.append(("config", {"pooling": self[trained].override["pooling"]}))
+            if of_root and self.is_trained(name) and "pooling" in self[name].override:
+                overrides.append(("config", {"pooling": self[name].override["pooling"]}))
         return overrides
+
+    def _line(self, key: str) -> list[str]:
+        """A model, the one that it is a snapshot of, and those that it starts from, the root last, each once."""
+        line = [key]
+        while trained := self.pretraining_of(line[-1]):
+            line += [trained, self[trained].base]
+        return list(dict.fromkeys(line))
 
     def is_trained(self, key: str) -> bool:
         """Whether a model is pretrained by this workflow."""
