@@ -240,5 +240,7 @@ def test_the_names_that_are_repositories_of_the_hub():
     assert hub.repository({"checkpoint": "a/b"}) == ("a/b", "main")
     assert hub.repository({"checkpoint": "bert-base-uncased", "revision": "x"}) == ("bert-base-uncased", "x")
     assert hub.repository({"released": {}}) is None
-    with pytest.raises(SteleError, match="neither an id of the Hugging Face hub"):
-        hub.repository({"checkpoint": "/no/such/folder"})
+    # a folder's path that leads nowhere is no id, though the address of ./bert-base-uncased would be that of a model
+    for folder in ("/no/such/folder", "./bert-base-uncased", "../mine", "mine/.hidden"):
+        with pytest.raises(SteleError, match="neither an id of the Hugging Face hub"):
+            hub.repository({"checkpoint": folder})

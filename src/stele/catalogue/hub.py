@@ -42,6 +42,6 @@ def address(repo: str, revision: str, file: str) -> str:
 def repository(source: Mapping[str, Any]) -> tuple[str, str] | None:
     """Returns (hub id, revision) of a checkpoint's source, or None. Raises SteleError for an invalid id."""
     repo = source.get("repo") or source.get("checkpoint")
-    if repo and not re.fullmatch(r"[\w.-]+(/[\w.-]+)?", str(repo)):
+    if repo and not re.fullmatch(r"\w[\w.-]*(/\w[\w.-]*)?", str(repo)):
         raise SteleError(f"{repo!r} is neither an id of the Hugging Face hub (OWNER/NAME) nor a folder")
     return (str(repo), str(source.get("revision") or "main")) if repo else None
