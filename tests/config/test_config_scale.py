@@ -108,6 +108,8 @@ def test_a_scale_like_another_inherits_the_lists_of_its_own_languages(own):
     assert sizes.pretraining_languages["msm"] == ["en", "ar", "sw"]
     assert sizes.benchmarks["belebele"] == ["ar-ar", "en-en", "sw-sw", "ar-en", "sw-en", "en-ar", "en-sw"]
     assert sizes.benchmarks["tatoeba_pairs"] == [] and sizes.benchmarks["neuclir_clir"] == ["fa", "zh"]
+    of_all = own(like="one_gpu", generated=False, languages=["sw", "en"])  # that scale names no languages: it has all
+    assert of_all.settings.sizes.benchmarks["mrtydi"] == of_all.data.languages("mrtydi") == ["sw"]
 
 
 def test_a_scale_of_a_user_takes_neither_title_nor_generated_from_another(jobs, tmp_path):

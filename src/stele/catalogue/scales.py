@@ -31,7 +31,8 @@ def whole_scale(values: Values, where: str) -> Values:
     beneath = whole_scale(catalogue.load(f"scales/{base}"), f"scales/{base}.yaml")
     inherited = {key: value for key, value in beneath.items() if key not in NOT_INHERITED}
     if isinstance(chosen := values.get("languages"), list):
-        inherited |= _without(inherited, {*inherited.get("languages", ())} - {*chosen})
+        have = inherited.get("languages") or catalogue.load("languages")  # a scale that names none has all
+        inherited |= _without(inherited, {*have} - {*chosen})
     return deep_merge(values, inherited)
 
 
