@@ -6,6 +6,7 @@ import pytest
 
 from stele import catalogue
 from stele.recipes.standins import kinds
+from stele.snakemake_support import fingerprint
 from stele_world.standins import module_of
 from tests.rule_files import rules
 
@@ -69,6 +70,16 @@ def test_a_lender_of_words_counts_with_those_it_lends_to(jobs, changed):
     for lender in lenders:
         changed("languages")[lender]["world"]["order"] = "other"
         assert jobs(scale="miniature").world.language_facts() != before
+
+
+def test_whether_a_query_s_own_document_is_a_hit_is_a_param_of_the_commands_that_drop_it(root):
+    readers = {
+        module
+        for module in fingerprint._files(fingerprint.ROOT)
+        if "benchmarks.load.stated_left_out" in fingerprint._read(module)[1]
+    }
+    assert readers == {"retrieval.fuse", "scoring.system_files.systems"}, "the second is a part of `score`"
+    assert {rule for rule, body in rules(root).items() if "ignore_identical_ids" in body} == {"fuse", "score"}
 
 
 def test_a_stand_in_depends_on_the_module_of_its_own_kind(jobs):

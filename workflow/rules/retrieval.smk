@@ -135,6 +135,10 @@ rule fuse:
         folds=lambda wildcards: option(
             "--folds", plan.rows.kind(row_of(wildcards)).folds
         ),
+        # the command reads this from the catalogue; as a param it makes a change rerun the job
+        ignore_identical_ids=lambda wildcards: plan.data.benchmark(
+            wildcards.benchmark
+        ).ignore_identical_ids,
     message:
         "Fuse {wildcards.benchmark} of {wildcards.model} with term matching, {wildcards.setting} ({wildcards.seeds})"
     shell:
