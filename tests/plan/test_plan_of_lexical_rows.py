@@ -47,6 +47,19 @@ def test_settings_of_lexical_models_and_of_others_are_not_mixed(plan):
         plan.rows.inputs(RunKey("mrtydi", "bm25", "tunde"))
 
 
+def test_a_language_without_an_analyzer_is_told_before_anything_is_downloaded(jobs, tmp_path):
+    """Only Anserini brings analyzers of its own."""
+    own = {"add_settings": {"miracl": {"terms": {"kind": "lexical", "k1": 0.9, "b": 0.4}}}}
+    row = RunKey("miracl", "bm25", "terms")
+    assert jobs(scale="paper", **own).rows.problem(row) == (
+        "not built",
+        "catalogue/analyzers.yaml has no analyzer of fa, yo, by which bm25 would split texts into terms; choose other "
+        "`languages`, or give Anserini as user_data.anserini",
+    )
+    assert jobs(scale="paper", languages=["sw", "th"], **own).rows.problem(row) is None
+    assert jobs(scale="paper", user_data={"anserini": str(tmp_path)}, **own).rows.problem(row) is None
+
+
 def test_anserini_is_asked_for_where_the_user_names_it(jobs, tmp_path):
     assert jobs(scale="paper").rows.kinds.get("lexical").anserini is None
     plan = jobs(scale="paper", user_data={"anserini": str(tmp_path)})

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+from stele import catalogue
 from stele.artifacts.results import RunKey
 from stele.catalogue import datasets
+from stele.catalogue.schema.benchmarks import Analyzer
 from stele.files.strict import Values
 from stele.plan.models import Problem
 from stele.plan.paths import Inputs, seed_names
@@ -36,8 +39,16 @@ class Lexical(Kind):
         reason = data.problem([ANSERINI] if self.anserini else []) or data.problem(names)
         if reason := reason or data.mixture_problem(row.benchmark, names):
             return "unavailable", reason
-        reason = data.language_problem(row.benchmark)
-        return ("not in scale", reason) if reason else None
+        if reason := data.language_problem(row.benchmark):
+            return "not in scale", reason
+        lacking = {*data.languages(row.benchmark)} - catalogue.entries(Analyzer).keys()
+        return None if self.anserini or not lacking else ("not built", self._without_analyzer(row.model, lacking))
+
+    def _without_analyzer(self, model: str, languages: Iterable[str]) -> str:
+        return (
+            f"catalogue/analyzers.yaml has no analyzer of {', '.join(sorted(languages))}, by which {model} would split "
+            f"texts into terms; choose other `languages`, or give Anserini as user_data.{ANSERINI}"
+        )
 
     def inputs(self, row: RunKey, seeds: str) -> Inputs:
         engine = {"anserini": self.anserini} if self.anserini else {}
