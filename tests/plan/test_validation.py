@@ -25,6 +25,11 @@ def checked(jobs, **values):
             {"kind": "calibrated", "calibration": "cpp", "operation": "shifted"},
             "mine.calibration: unknown recipe of calibration 'cpp'; did you mean 'ccp'",
         ),
+        (  # one job rotates the pairs of all benchmarks, and would fail for Tatoeba's, too
+            "mrtydi",
+            {"kind": "calibrated", "calibration": "ccp", "operation": "shifted"},
+            "mine.calibration: want languages in pairs, as de-en, or a `pivot` of the benchmark .found ar",
+        ),
         ("xor_retrieve", {"kind": "vectors", "data": ["nqq"]}, "mine.data: unknown dataset 'nqq'"),
         ("xor_retrieve", {"kind": "vectors", "metrics": ["mrrr@10"]}, "mine.metrics: unknown metric 'mrrr'"),
     ],

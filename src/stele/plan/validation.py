@@ -61,6 +61,10 @@ def _check_names_of_setting(plan: Plan, benchmark: str, entry: Values, place: st
             names = [name.partition("-")[0] for name in names if name]
         _check_names(kind, filter(None, names), [*valid], f"{place}.{key}")
     _check_metrics(entry.get("metrics") or (), f"{place}.metrics")
+    pairs = [plan.calibration.pair(benchmark, code) for code in plan.data.languages(benchmark)]
+    if "calibration" in entry and (single := [pair for pair in pairs if len({*pair.split("-")}) != 2]):
+        wanted = "languages in pairs, as de-en, or a `pivot` of the benchmark"
+        raise SteleError(f"{place}.calibration: want {wanted} (found {', '.join(single)})")
 
 
 def _check_metrics(names: Iterable[str], place: str) -> None:
