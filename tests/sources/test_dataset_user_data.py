@@ -6,6 +6,8 @@ import zipfile
 import pytest
 from one_file import HOST, TEXT, Run, put, sha, source
 
+from stele.artifacts.integrity import damages
+from stele.artifacts.records import content_digest
 from stele.benchmarks.collection import AdHocCollection
 from stele.benchmarks.types import Passage
 from stele.catalogue import datasets
@@ -47,6 +49,16 @@ def test_a_users_file_may_be_anywhere_below_the_folder_but_only_once(run, users_
     assert (
         run(source(file={"path": "er/corpus.txt"}, counts={}), "--user-data", str(users_folder)) == 0
     )  # the likest path wins
+
+
+def test_how_a_collection_is_written_is_a_part_of_its_content(run, users_folder):
+    """A killed job must not go on from what it read in the same bytes by another encoding or other tags."""
+    contents = []
+    for collection in (None, {"documents": ["*.txt"]}, {"documents": ["*.txt"], "encoding": "iso8859-1"}):
+        entry = source(**({"collection": collection} if collection else {}))
+        assert run(entry, "--user-data", str(users_folder)) == 0 and not list(damages(run.output))
+        contents.append(content_digest(run.output))
+    assert len({*contents}) == 3
 
 
 def test_a_missing_folder_and_a_damaged_file_of_the_user_are_named(run, users_folder, capsys):

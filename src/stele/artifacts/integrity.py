@@ -18,7 +18,7 @@ from stele.artifacts.record_shape import MANIFEST, SEAL, is_users_words, rebuild
 from stele.artifacts.records import Record
 from stele.errors import Damaged, SteleError
 from stele.files.atomic import MARK, RECORD
-from stele.files.digests import BLOCKS, WHOLE, FileFacts, block_digest, digest, files_digest, sha256
+from stele.files.digests import BLOCKS, WHOLE, FileFacts, block_digest, digest, facts_digest, files_digest, sha256
 from stele.files.reading import read_note
 
 VERIFY_WHOLE = "STELE_VERIFY_INPUTS"  # set to 1 where files are checked whole
@@ -102,9 +102,7 @@ def _damages_of(record: Record, path: Path, whole: bool, key: str) -> Iterator[D
     files = outputs(record)
     if whole and not files and path.name == RECORD and record["content"] not in _contents(path.parent):
         yield Damage(path.parent, "its files differ from those written", path, job)
-    if job.startswith("sources ") and record["content"] != digest(
-        {name: of_file["sha256"] for name, of_file in files.items()}
-    ):
+    if job.startswith("sources ") and record["content"] != facts_digest(files, record.get("collection")):
         yield Damage(path, "its list of files is not the one that was written", path, job)
     for name, facts in files.items():
         if problem := file_problem(path.parent / name, facts, path.stat().st_mtime_ns, whole, f"{key} {name}"):

@@ -83,9 +83,10 @@ def _files(folder: Path, skip: Collection[str]) -> Iterator[tuple[str, Path]]:
     return ((path.relative_to(folder).as_posix(), path) for path in files)
 
 
-def facts_digest(facts: Mapping[str, FileFacts]) -> str:
-    """Digest of the names and bytes of some files, computed from their facts."""
-    return digest({name: facts_of_file["sha256"] for name, facts_of_file in facts.items()})
+def facts_digest(facts: Mapping[str, FileFacts], layout: Any = None) -> str:
+    """Digest of the names and bytes of some files, computed from their facts, and of a layout that they are read by."""
+    files = {name: facts_of_file["sha256"] for name, facts_of_file in facts.items()}
+    return digest([files, layout] if layout else files)
 
 
 def files_digest(folder: Path | str, skip: Collection[str] = RECORDS) -> str:

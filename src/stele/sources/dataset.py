@@ -22,7 +22,7 @@ from stele.catalogue.schema.languages import Language
 from stele.command.arguments import Json, NewRecord, Whole, record_of
 from stele.errors import SteleError, exhausted
 from stele.files.atomic import atomic_directory
-from stele.files.digests import block_digests, digest
+from stele.files.digests import block_digests, facts_digest
 from stele.files.reading import AGAIN, parse_object
 from stele.files.strict import validate
 from stele.sources.download.counts import KINDS
@@ -89,6 +89,7 @@ def run(args: FetchDataset) -> None:
             raise SteleError(f"{args.dataset} {args.part}: {message}") from None
         pin(args.output.parent.with_name(f"{args.part}.pins.json"), dict(map(_to_pin, unpublished)))
         is_cut = any("beginning" in facts and not facts["beginning"]["whole"] for facts in files.values())
+        layout = source.collection.given() if source.collection else None
         matched = origin == "generated" or any(facts["verified"] == "catalogue" for facts in files.values())
         write_record(
             folder / args.output.name,
@@ -96,7 +97,8 @@ def run(args: FetchDataset) -> None:
             inputs={},
             clock=clock,
             labels=[*([GENERATED] if origin == "generated" else []), *([BEGINNING] if is_cut else [])],
-            content=digest({path: facts["sha256"] for path, facts in files.items()}),
+            content=facts_digest(files, layout),
+            collection=layout,
             origin=origin,
             came_from=came,
             files={path: {**facts, **block_digests(folder / path)} for path, facts in files.items()},
