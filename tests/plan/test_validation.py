@@ -62,6 +62,18 @@ def test_a_benchmark_s_metrics_are_checked(jobs):
         checked(jobs, scale="paper", **values)
 
 
+def test_a_benchmark_s_languages_are_those_of_its_datasets(jobs):
+    entry = {"title": "B", "data": ["mrtydi", "mrtydi_corpus"], "judgments": ["mrtydi"], "metrics": ["mrr@100"]}
+    values = {
+        "add_benchmarks": {"b": {**entry, "module": "mrtydi", "languages": ["sw", "zu"]}},
+        "add_settings": {"b": {"direct": {"kind": "dense"}}},
+    }
+    with pytest.raises(SteleError, match=r"add_benchmarks\.b\.languages: none of mrtydi, mrtydi_corpus has zu"):
+        checked(jobs, scale="paper", **values)
+    values["add_benchmarks"]["b"]["languages"] = ["sw", "th"]
+    checked(jobs, scale="paper", **values)
+
+
 @pytest.mark.parametrize(
     "models",
     [

@@ -30,6 +30,11 @@ def check(plan: Plan, where: Sources) -> None:
             _check_names_of_setting(plan, benchmark, entry, where("add_settings", benchmark, name))
     for benchmark, entry in plan.settings.config.add_benchmarks.items():
         _check_metrics(entry.metrics, where("add_benchmarks", benchmark, "metrics"))
+        names = plan.data.of_benchmark(benchmark)
+        read = {code: plan.data.records(names, entry.documents_in or [code]) for code in entry.languages}
+        if lacking := ", ".join(code for code, records in read.items() if not records):
+            place = where("add_benchmarks", benchmark, "languages")
+            raise SteleError(f"{place}: none of {', '.join(names)} has {lacking}; leave out what no dataset has")
     if plan.settings.scale not in catalogue.scale_names():
         check_models_of_scale(plan)
     for key, model in plan.settings.config.models.items():
