@@ -62,6 +62,16 @@ def test_a_benchmark_s_metrics_are_checked(jobs):
         checked(jobs, scale="paper", **values)
 
 
+@pytest.mark.parametrize("other", [{}, {"neuclir_mono": {"mine": {"kind": "dense", "recipe": "marco"}}}])
+def test_a_setting_that_searches_shared_collections_is_theirs_too(jobs, other):
+    """neuclir_mono's setting of the same name encodes them; its vectors would be refused after days."""
+    mine = {"neuclir_clir": {"mine": {"kind": "dense", "recipe": "nq"}}}
+    message = r"add_settings\.neuclir_clir\.mine: .* neuclir_mono's setting mine encodes; give that one the same recipe"
+    with pytest.raises(SteleError, match=message):
+        checked(jobs, scale="paper", add_settings=mine | other)
+    checked(jobs, scale="paper", add_settings=mine | {"neuclir_mono": mine["neuclir_clir"]})
+
+
 def test_a_benchmark_s_languages_are_those_of_its_datasets(jobs):
     entry = {"title": "B", "data": ["mrtydi", "mrtydi_corpus"], "judgments": ["mrtydi"], "metrics": ["mrr@100"]}
     values = {

@@ -28,6 +28,7 @@ def check(plan: Plan, where: Sources) -> None:
     for benchmark, entries in settings.items():
         for name, entry in entries.items():
             _check_names_of_setting(plan, benchmark, entry, where("add_settings", benchmark, name))
+            _check_shared_collections(plan, benchmark, name, where("add_settings", benchmark, name))
     for benchmark, entry in plan.settings.config.add_benchmarks.items():
         _check_metrics(entry.metrics, where("add_benchmarks", benchmark, "metrics"))
         names = plan.data.of_benchmark(benchmark)
@@ -70,6 +71,16 @@ def _check_names_of_setting(plan: Plan, benchmark: str, entry: Values, place: st
     if "calibration" in entry and (single := [pair for pair in pairs if len({*pair.split("-")}) != 2]):
         wanted = "languages in pairs, as de-en, or a `pivot` of the benchmark"
         raise SteleError(f"{place}.calibration: want {wanted} (found {', '.join(single)})")
+
+
+def _check_shared_collections(plan: Plan, benchmark: str, name: str, place: str) -> None:
+    """Refuses a dense setting whose documents another benchmark's setting of the same name would encode otherwise."""
+    owner = plan.data.benchmark(benchmark).collections_of
+    entry, other = (plan.protocols.settings.get(of, {}).get(name, {}) for of in (benchmark, owner))
+    alike = all(entry.get(key) == other.get(key) for key in ("kind", "recipe", "windows"))
+    if owner and entry["kind"] == "dense" and not alike:
+        wanted = "give that one the same recipe and windows"
+        raise SteleError(f"{place}: it searches documents that {owner}'s setting {name} encodes; {wanted}")
 
 
 def _check_metrics(names: Iterable[str], place: str) -> None:
