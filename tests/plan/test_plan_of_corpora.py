@@ -133,6 +133,27 @@ def test_a_language_that_the_catalogue_lacks_is_read_like_all_others(jobs, tmp_p
         dataset.run(job(dataset, [*flags, *places]))  # it looks for the dump, which is not there
 
 
+def test_a_language_may_read_what_another_reads_which_keeps_it(jobs):
+    """Swiss German reads CC-100's German here, and the German Wikipedia; German stays a language of both."""
+
+    def seen(plan):
+        return {
+            "entries": [plan.sources.dataset_entry(name, "de") for name in ("cc100", "wikipedia")],
+            "wikis": plan.corpora.knowledge_wikis,
+            "tatoeba": plan.data.languages_of("tatoeba"),  # one file a code
+            "left out": plan.calibration.left_out("tatoeba"),
+        }
+
+    before = seen(plan := jobs(scale="paper"))
+    languages = {name: plan.data.languages_of(name) for name in ("cc100", "wikipedia")}
+    codes = {"cc100": "de", "wikipedia": "de", "tatoeba": "deu"}
+    plan = jobs(scale="paper", add_languages={"gsw": {**LATGALIAN, "name": "Swiss German", **codes}})
+    assert seen(plan) == before
+    assert {name: plan.data.languages_of(name) for name in languages} == {
+        name: [*of_name, "gsw"] for name, of_name in languages.items()
+    }
+
+
 @pytest.mark.parametrize(
     ("added", "wanted"),
     [

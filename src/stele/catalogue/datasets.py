@@ -51,10 +51,11 @@ def languages_of(entry: Dataset, table: Languages | None = None) -> list[str]:
     if entry.field is None:
         return []
     table = catalogue.entries(Language) if table is None else table
-    named = {code: language for language, row in table.items() if (code := getattr(row, entry.field))}
+    named = [(code, language) for language, row in table.items() if (code := getattr(row, entry.field))]
     if entry.codes is not None:
-        return [named.get(code, code) for code in entry.codes]
-    return list(named.values())
+        first = dict(reversed(named))  # of the languages of one code: a language of the user's may share another's
+        return [first.get(code, code) for code in entry.codes]
+    return [language for _, language in named]
 
 
 def parts(entry: Dataset, languages: Iterable[str] | None = None, table: Languages | None = None) -> list[str]:

@@ -143,4 +143,4 @@ class Corpora:
         """
         in_scale = self.data.in_scale(KNOWLEDGE)
         have = self.data.languages_of("wikipedia")
-        return sorted(self.wiki(code) for code in have if in_scale is None or code in in_scale)
+        return sorted({self.wiki(code) for code in have if in_scale is None or code in in_scale})
