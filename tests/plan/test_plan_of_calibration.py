@@ -145,3 +145,12 @@ def test_what_a_scale_forces_reaches_the_command(jobs, miniature):
 def test_a_wrong_scale_is_named(values, said):
     with pytest.raises(SteleError, match=said):
         check_scale({"title": "mine", "generated": True, "languages": ["en", "sw"], **values}, "mine.yaml")
+
+
+def test_a_missing_folder_of_web_text_is_told_by_the_calibrated_rows_alone(jobs):
+    plan = jobs(scale="paper", user_data={"cc100": "/no/such/folder"})
+    assert plan.requested.context()["rows"][CALIBRATED.name] == {
+        "state": "unavailable",
+        "reason": "user_data.cc100: /no/such/folder is not a folder",
+    }
+    assert plan.rows.problem(CALIBRATED._replace(setting="direct")) is None

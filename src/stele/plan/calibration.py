@@ -7,6 +7,7 @@ benchmarks that have a setting with its recipe.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from stele.catalogue import recipes, user_documents
 from stele.catalogue.user_data import listing, part_files
@@ -49,7 +50,8 @@ class Calibration:
             name = "CC-100" if corpus == "cc100" else f"user_data.{corpus}"
             return f"{name} has no text in {language}, which calibration would be learnt from"
         folder = self.data.users_folder(corpus) if corpus == "cc100" else None
-        if folder and not part_files(listing(folder), self.data.resolve(corpus, language, [language])):
+        is_there = folder and Path(folder).expanduser().is_dir()  # else the rows have that problem
+        if is_there and not part_files(listing(folder), self.data.resolve(corpus, language, [language])):
             return f"user_data.{corpus}: {folder} has no text in {language}, which calibration would be learnt from"
         return None
 
