@@ -112,6 +112,15 @@ def test_a_scale_like_another_inherits_the_lists_of_its_own_languages(own):
     assert of_all.settings.sizes.benchmarks["mrtydi"] == of_all.data.languages("mrtydi") == ["sw"]
 
 
+@pytest.mark.parametrize(("like", "generated"), [("miniature", True), ("one_gpu", False)])
+def test_a_scale_may_leave_a_model_no_language_at_all(own, like, generated):
+    """Then that model is not in scale, and all others are planned; CCP's English and French models are such."""
+    plan = own(like=like, generated=generated, languages=["sw", "te"])
+    state, reason = plan.availability.model_problem("ccp_en_fr")
+    assert state == "not in scale" and "(found none)" in reason
+    assert plan.availability.model_problem("msm") is None and plan.text_sizes.most_examples("msm", "xlmr", "sw")
+
+
 def test_a_scale_of_a_user_takes_neither_title_nor_generated_from_another(jobs, tmp_path):
     (tmp_path / "own.yaml").write_text(yaml.safe_dump({"like": "study", "title": "mine"}))
     with pytest.raises(SteleError, match="generated"):

@@ -49,8 +49,12 @@ class Pretraining:
 
     @cached_method
     def recipe(self, model: str) -> PretrainingRecipe:
-        """Pretraining recipe of a model in the languages built; its command takes all but the plan's own keys."""
-        values = {**self.values(model), "languages": self.languages(model)}
+        """Pretraining recipe of a model in the languages built; its command takes all but the plan's own keys.
+
+        A model without a language in scale, which cannot be built, has all its languages, since some recipes need one.
+        """
+        whole = self.values(model)
+        values = {**whole, "languages": self.languages(model) or whole["languages"]}
         if (other := values.get("equal_compute_to")) is not None:
             values["equal_compute_to"] = self.recipe(other).given()
         return parse_recipe(values, f"models.{model}")
