@@ -91,6 +91,14 @@ def test_a_guess_is_the_mean_over_all_orders_of_the_candidates(metric, judged):
     assert guess == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.parametrize("metric", GUESSED)
+def test_a_query_without_a_relevant_passage_is_guessed_at_0(metric):
+    """Every candidate is judged not relevant, and the cut may lie beyond the last of them."""
+    case = case_of([list("abcxy")], [{"a": 0}])
+    case.candidates["s"] = 5
+    assert load_metric(metric).guess(case).tolist() == load_metric(metric).values(case).tolist() == [0.0]
+
+
 def test_the_error_of_a_guess_is_that_of_the_values_distance_from_it():
     """By hand: values 1, 0, 0, 1 of four queries, 4 candidates each: guess .25, deviation sqrt(1/3), over sqrt(4)."""
     case = case_of([["a"], ["b"], ["b"], ["a"]], [{"a": 1}] * 4)

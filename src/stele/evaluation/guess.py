@@ -76,7 +76,7 @@ def reciprocal_rank(candidates: int, relevant: Sequence[int], cut: int) -> float
     0.75
     """
     total, none_before = 0.0, 1.0
-    for rank in range(1, min(cut, candidates - len(relevant) + 1) + 1):
+    for rank in range(1, min(cut, candidates - len(relevant) + 1) + 1) if relevant else ():
         chance = len(relevant) / (candidates - rank + 1)
         total += none_before * chance / rank
         none_before *= 1 - chance
