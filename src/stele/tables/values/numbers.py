@@ -45,14 +45,14 @@ def ours(value: float, report: Report) -> str:
 def count(value: float, report: Report) -> str:
     """Formats our count as a table shows it; one that the paper's decimals would make 0 has two significant digits.
 
-    >>> count(318_000, Report(scale=1e-6, decimals=0)), count(0, Report(scale=1e-6, decimals=0))
-    ('0.32', '0')
+    >>> [count(number, Report(scale=1e-6, decimals=0)) for number in (318_000, 325_000, 0)]
+    ['0.32', '0.33', '0']
     """
     number = scaled(value, report)
     text = rounded(number, report)
     if number == 0 or text.strip("0."):
         return text
-    return f"{round(number, 1 - number.adjusted()):f}"
+    return f"{number.quantize(Decimal(1).scaleb(number.adjusted() - 1), ROUND_HALF_UP):f}"
 
 
 def grouped(text: str) -> str:
