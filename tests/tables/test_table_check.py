@@ -167,6 +167,25 @@ def test_a_mean_that_rounds_to_the_print_is_no_deviation(bench):
     assert check.deviations([table]) == []
 
 
+def test_an_average_is_of_the_cells_of_its_own_metric(write):
+    """By hand: (.401 + .202) / 2 = .3015 and (.8 + .7) / 2 = .75, beside each other as in many papers."""
+    columns = (
+        "- {key: avg, header: AVG, target: {average: [ar, bn]}}",
+        "- {key: recall_ar, header: AR, target: {metric: recall@100, language: ar}}",
+        "- {key: recall_bn, header: BN, target: {metric: recall@100, language: bn}}",
+        "- {key: recall_avg, header: AVG, target: {metric: recall@100, average: [ar, bn]}}",
+        "groups:",
+    )
+    first, second = "0.303, 0.504]", "0.313, 0.514]"
+    changes = {
+        "groups:": "\n".join(columns),
+        first: "0.303, 0.504, 0.302, 0.8, 0.7, 0.75]",
+        second: "0.313, 0.514, 0.312, 0.8, 0.7, 0.77]",
+    }
+    says = "prints 0.77, the mean of its 2 cells is 0.750"
+    assert _said([write(ORIGIN, **changes)]) == [("ccp/98", "all/second/value/recall_avg", "average", says)]
+
+
 def test_a_borrowed_row_is_compared_with_its_origin(write):
     origin, copy = write(ORIGIN), write(BORROWING)
     assert _said([origin, copy]) == []

@@ -47,7 +47,8 @@ def averages(table: Table, cells: Sequence[TableCell]) -> Iterator[FoundDeviatio
     """
     lines = defaultdict(list)
     for cell in cells:
-        lines[cell.group.key, cell.row.key, cell.line.key].append(cell)
+        what = repr(cell.target.model_dump(exclude={"language", "average", "without"}))  # columns may be of two metrics
+        lines[cell.group.key, cell.row.key, cell.line.key, what].append(cell)
     for line in lines.values():
         single = {
             cell.target.language: cell.number for cell in line if cell.target.language and cell.number is not None
