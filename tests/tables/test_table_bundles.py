@@ -227,6 +227,19 @@ def test_a_difference_is_tested_where_only_another_language_lacks_queries(bench,
     assert tested["ar"] is not None and tested["ar"] < 0.05 and tested["sw"] is None
 
 
+def test_a_table_with_seeds_of_its_own_is_tested_on_their_values(bench, results, tmp_path):
+    """The folders' means are of seed 0, which is the same in both; in seed 1 every query is .2 better in the other."""
+    bench.spec(**{"stub: Method": "stub: Method\nseeds: {finetuning: [1]}"})
+    folders = results, tmp_path / "other"
+    shutil.copytree(*folders)
+    for folder, better in zip(folders, (0.0, 0.2), strict=True):
+        seed = build(tmp_path / f"seed{better}", {"ar": 0.5 + better, "sw": 0.25 + better})
+        for name in ("pt0-ft0", "pt0-ft0.json"):
+            (seed / name).rename(folder / RESULT / name.replace("ft0", "ft1"))
+    pairs = pair_cells(*(all_cells([bench.folder / "msm"], folder) for folder in folders))
+    assert [d.p is not None and d.p < 0.001 for d in differences(pairs, *folders)] == [True] * 3
+
+
 # --- cells ------------------------------------------------------------------------------------------------------------
 def test_every_cell_is_listed_with_the_command_that_builds_it(bench, results, capsys):
     bench.spec()

@@ -238,16 +238,16 @@ def differences(pairs: Sequence[tuple[Cell, Cell]], folder_a: Path, folder_b: Pa
     for a, b in pairs:
         if a.measured and b.measured:
             if a.outcome.value != b.outcome.value or a.outcome.languages != b.outcome.languages:
-                values = read(folder_a, a.reference.result), read(folder_b, b.reference.result)
+                values = read(folder_a, a.reference.result, a.seeds), read(folder_b, b.reference.result, b.seeds)
                 yield Difference(a, b, None if None in values else _p(a, b, *values))
         elif a.measured or b.measured:
             yield Difference(a, b, None)
 
 
-def _scores(folder: Path, result: tuple[str, str, str]) -> list[scores.Scores] | None:
-    """Reads the values per query of a result by seed; None if they cannot be read from beside it."""
+def _scores(folder: Path, result: tuple[str, str, str], seeds: tuple[str, ...]) -> list[scores.Scores] | None:
+    """Reads a cell's values per query by seed; None if they cannot be read from beside the results."""
     try:
-        return scores.read(Results(folder).path(*result))
+        return [entry for path in Results(folder).paths(result, seeds) for entry in scores.read(path)]
     except SteleError:
         return None
 
