@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
+from stele.claims.judging.comparisons import PERMUTATIONS
 from stele.claims.judging.verdicts import judge_paper, runs_of
+from stele.evaluation.significance import load_test
 from tests.claims.made_results import FINETUNED, PRETRAINED, UNTRAINED, halfwidth, write_results, write_system
 from tests.claims.small_paper import BEST, GREATER, cells, write_paper
 
@@ -27,10 +29,13 @@ def test_fine_tuning_seeds_take_the_place_where_nothing_is_pretrained(tmp_path):
 
 
 def test_questions_that_all_languages_ask_are_drawn_once(tmp_path):
-    """LAReQA's: the same differences in three languages are as wide as in one, those of Mr. TyDi narrower by root 3."""
+    """LAReQA's: the same differences in three languages are as wide as in one, those of Mr. TyDi narrower by root 3.
+
+    So is the paper's own test.
+    """
     generator = np.random.default_rng(5)
     of_question = np.tile(generator.normal(0.05, 0.1, 60), 3)
-    widths = {}
+    widths, p_values = {}, {}
     for benchmark in ("lareqa", "mrtydi"):
         folder = tmp_path / benchmark
         for model, shift in (("mbert", 0.0), ("msm", of_question)):
@@ -40,9 +45,11 @@ def test_questions_that_all_languages_ask_are_drawn_once(tmp_path):
         target = {"benchmark": benchmark, "setting": "zero_shot", "metric": "map@20"}
         left, right = (cells(f"all/{row}/mrr/avg", instead=target) for row in ("ours", "base"))
         claim = {"kind": "greater", "left": left, "right": right, "printed": {"verdict": "undecided"}}
-        (one,) = judge_paper(write_paper(tmp_path, [claim]), runs_of(folder, 1))
-        widths[benchmark] = halfwidth(one)
+        tested = claim | {"key": "tested", "kind": "significant"}
+        one, other = judge_paper(write_paper(tmp_path, [claim, tested]), runs_of(folder, 1))
+        widths[benchmark], p_values[benchmark] = halfwidth(one), other.verdict.p
     assert widths["lareqa"] == pytest.approx(3**0.5 * widths["mrtydi"], rel=0.03)
+    assert p_values["lareqa"] == load_test("fisher").p_value([of_question[:60]], PERMUTATIONS) > p_values["mrtydi"]
 
 
 @pytest.mark.parametrize(("own", "seeds"), [(3, 5), (2, 2), (1, 1)])

@@ -12,9 +12,11 @@ from rendering import filled, render
 from scipy import stats
 
 from stele.command import cli
+from stele.evaluation.scores import Scores
+from stele.evaluation.significance import load_test
 from stele.tables import all_tables
 from stele.tables.render import formats
-from stele.tables.values.significance import compare_rows
+from stele.tables.values.significance import compare_rows, p_value
 from tests.sealed import write_sealed
 
 LANGUAGES = ("ar", "sw")
@@ -77,6 +79,22 @@ def test_the_t_test_against_a_named_row_is_scipys(two):
     assert cells["second/value/sw"].p == cells["second/value/sw"].corrected == pytest.approx(expected)
     assert set(cells) == {"second/value/ar", "second/value/sw", "second/value/avg"}
     assert "better than the row First (" in actual.method and "t-test" in actual.method
+
+
+def test_languages_that_ask_the_same_questions_are_one_sample():
+    """By scipy on each question's mean over eleven languages; eleven samples of 20 questions would be marked."""
+    rng, languages = np.random.default_rng(13), ("ar", "de", "el", "en", "es", "hi", "ru", "th", "tr", "vi", "zh")
+    worth, noise = rng.normal(0.05, 0.2, 20), rng.normal(0, 0.01, (11, 20))
+    keys = [(code, f"q{n}_{code}") for code in languages for n in range(20)]
+    names, better = [code for code in languages for _ in range(20)], (worth + noise).reshape(1, -1)
+    p = {}
+    for benchmark in ("lareqa", "mrtydi"):
+        base, system = (
+            Scores(benchmark, keys, names, {"map@20": values}, benchmark) for values in (np.zeros((1, 220)), better)
+        )
+        p[benchmark] = p_value(load_test("t_test"), system, base, "map@20")
+    assert p["lareqa"] == pytest.approx(stats.ttest_1samp((worth + noise).mean(axis=0), 0).pvalue)
+    assert p["mrtydi"] < 0.05 < p["lareqa"]
 
 
 def test_a_row_that_is_worse_is_never_marked_as_better(two):

@@ -17,6 +17,8 @@ from pathlib import Path
 
 import numpy as np
 
+from stele.catalogue import entries
+from stele.catalogue.schema.benchmarks import Benchmark
 from stele.errors import SteleError
 from stele.evaluation.scores import Scores, read
 from stele.files.formats import amount
@@ -29,12 +31,14 @@ ROUNDING = 1e-6  # relative; means over seeds of the same values differ by less,
 class Pairs:
     """The values of a metric for the queries that count: entry i of each belongs to query i.
 
-    system: float64 [seeds, n]; baseline: float64 [its seeds, n]; languages: [n] names.
+    system: float64 [seeds, n]; baseline: float64 [its seeds, n]; languages: [n] names; questions: [n] ids, one for a
+    question in all its languages.
     """
 
     system: np.ndarray
     baseline: np.ndarray
     languages: np.ndarray
+    questions: np.ndarray | None = None
 
     def differences(self) -> np.ndarray:
         """Differences system minus baseline of the means over seeds, float64 [n]; 0 where only rounding differs."""
@@ -65,6 +69,31 @@ def over_seeds(values: np.ndarray) -> np.ndarray:
 def strata(groups: Mapping[str, np.ndarray], average: str) -> list[np.ndarray]:
     """Groups of values [n_l] whose means are averaged: one per language for "macro", one of all queries for "micro"."""
     return list(groups.values()) if average == "macro" else [np.concatenate(list(groups.values()))]
+
+
+def by_question(groups: Sequence[np.ndarray], questions: Sequence[np.ndarray]) -> np.ndarray:
+    """Joins the values [n_l] of languages that ask the same `questions` [n_l], float64 [questions]: one sample.
+
+    A question's value is its mean over languages. Where a language lacks questions, its others weigh more, so that the
+    mean is always that of the languages' means.
+
+    >>> by_question([np.array([1.0, 0.0]), np.array([0.5])], [np.array(["a", "b"]), np.array(["a"])])
+    array([1., 0.])
+    """
+    names, places = np.unique(np.concatenate(questions), return_inverse=True)
+    shares = np.concatenate([values / (len(values) * len(groups)) for values in groups])
+    return len(names) * np.bincount(places, shares)
+
+
+def same_questions(benchmark: str | None) -> bool:
+    """Whether the languages of a benchmark ask the same questions; not if the catalogue does not have it."""
+    entry = entries(Benchmark).get(benchmark or "")
+    return entry is not None and entry.same_questions
+
+
+def question(query: str, language: str) -> str:
+    """Id of a question in all its languages: LAReQA's queries end in their language, those of others are equal."""
+    return query.removesuffix(f"_{language}")
 
 
 def mean(parts: Sequence[np.ndarray]) -> float:
@@ -123,7 +152,8 @@ def pair(system: Scores, baseline: Scores, metric: str) -> Pairs:
     _refuse_half_counted(in_order, metric, counts & theirs_counts, counts | theirs_counts, baseline.source)
     if not counts.any():
         raise SteleError(f"{system.source}: no query counts for {metric}; there is nothing to compare")
-    return Pairs(ours[:, counts], theirs[:, counts], languages[counts])
+    questions = [question(system.keys[i][1], system.languages[i]) for i in order]
+    return Pairs(ours[:, counts], theirs[:, counts], languages[counts], np.array(questions)[counts])
 
 
 def _order(first: Scores, other: Scores) -> list[int]:

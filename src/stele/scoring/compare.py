@@ -23,10 +23,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from stele import catalogue
 from stele.artifacts import records
 from stele.benchmarks.arguments import data_folders, data_paths
-from stele.catalogue.schema.benchmarks import Benchmark
 from stele.command.arguments import Datasets, Job, Number, Seed, Some, Whole, ends_in
 from stele.errors import SteleError, unknown
 from stele.evaluation import bootstrap, paired
@@ -90,8 +88,7 @@ def run(args: Compare) -> None:
         correction=args.correction,
         level=args.level,
     )
-    of_benchmark = catalogue.entries(Benchmark).get(next(iter(systems.values())).benchmark or "")
-    if of_benchmark and of_benchmark.same_questions:
+    if paired.same_questions(next(iter(systems.values())).benchmark):
         logger.warning("the languages ask the same questions: the interval and p of their average are too small")
     results = (
         {} if args.benchmark else {name: system[0] for name, system in files.items() if system[0].endswith(".json")}

@@ -207,20 +207,21 @@ def _tests(pair: Pair, runs: Runs) -> list[Outcome]:
     systems = [runs.system(reference.result) for reference in (ours, theirs)]
     plan = pair.left.at.significance or Significance()
     test = load_test(plan.test)
-    strata = []
+    strata, questions = [], []
     for code in [code for code in runs.languages(ours) if code in runs.languages(theirs)]:
         left, right = (system.metrics[r.metric][code] for system, r in zip(systems, (ours, theirs), strict=True))
-        _, in_left, in_right = np.intersect1d(left.queries, right.queries, return_indices=True)
+        common, in_left, in_right = np.intersect1d(left.queries, right.queries, return_indices=True)
         if len(in_left) < len(left.queries):
             raise SteleError(f"{theirs.result.path} lacks queries of {ours.result.path} in {code}; score both again")
         by_seed, other = left.values[:, in_left], right.values[:, in_right]
         if systems[0].seeds != systems[1].seeds:
             other = other.mean(axis=0, keepdims=True)
         strata.append(pair.better * paired.differences(by_seed, other))
+        questions.append(common)
+    by_seed = list(zip(*strata, strict=True))
+    if len(strata) > 1 and paired.same_questions(ours.benchmark):
+        by_seed = [(paired.by_question(of_seed, questions),) for of_seed in by_seed]
     return [
-        (
-            test.p_value([of_language[seed] for of_language in strata], PERMUTATIONS, 0),
-            float(np.mean([of_language[seed].mean() for of_language in strata])),
-        )
-        for seed in range(len(strata[0]))
+        (test.p_value(of_seed, PERMUTATIONS, 0), float(np.mean([of_language.mean() for of_language in of_seed])))
+        for of_seed in by_seed
     ]

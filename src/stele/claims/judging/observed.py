@@ -15,8 +15,6 @@ import numpy as np
 
 from stele.artifacts import records
 from stele.artifacts.results import RunKey, read_result
-from stele.catalogue import entries
-from stele.catalogue.schema.benchmarks import Benchmark
 from stele.claims.judging import trainings
 from stele.claims.judging.estimate import PRETRAINING, Scored, scored
 from stele.evaluation import paired
@@ -140,7 +138,7 @@ class Runs:
         stratum = _stratum(benchmark, language)
         numbers = self._queries.setdefault(stratum, {})
         if stratum[1] != language:
-            keys = [("", query.removesuffix(f"_{language}")) for _, query in keys]
+            keys = [("", paired.question(query, language)) for _, query in keys]
         return np.array([numbers.setdefault(key, len(numbers)) for key in keys])
 
     def languages(self, reference: CellSource) -> list[str] | Absent:
@@ -217,9 +215,7 @@ def shared(recipe: Any) -> Any:
 
 def _stratum(benchmark: str, language: str) -> tuple[str, str]:
     """Key of an independent set of queries: a language's, or a benchmark's if its languages ask the same questions."""
-    benchmarks = entries(Benchmark)
-    alike = benchmark in benchmarks and benchmarks[benchmark].same_questions
-    return benchmark, "" if alike else language
+    return benchmark, "" if paired.same_questions(benchmark) else language
 
 
 def crossed(names: Sequence[str], groups: Sequence[tuple[str, list[int]]]) -> tuple[tuple[str, ...], list[list[int]]]:

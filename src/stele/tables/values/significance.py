@@ -82,9 +82,15 @@ def compare_rows(cells: Sequence[Cell], results: Results) -> Comparisons:
 
 
 def p_value(test: ModuleType, system: scores.Scores, baseline: scores.Scores, metric: str) -> float:
-    """p-value of the difference between two cells' values, macro-averaged over languages."""
+    """p-value of the difference between two cells' values, macro-averaged over languages.
+
+    Languages that ask the same questions are no samples of their own: their differences are averaged by question.
+    """
     pairs = paired.pair(system, baseline, metric)
-    return test.p_value(paired.strata(pairs.of(pairs.differences()), "macro"), PERMUTATIONS, SEED)
+    strata = paired.strata(pairs.of(pairs.differences()), "macro")
+    if len(strata) > 1 and paired.same_questions(system.benchmark):
+        strata = [paired.by_question(strata, [*pairs.of(pairs.questions).values()])]
+    return test.p_value(strata, PERMUTATIONS, SEED)
 
 
 def _comparisons(cells: Sequence[Cell], plan: Significance) -> Iterator[tuple[Cell, Cell]]:
