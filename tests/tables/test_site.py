@@ -21,7 +21,7 @@ from stele.papers.claims import load_claims
 from stele.tables.render.jinja import MEANINGS, SEEN
 from stele.tables.render.pictures import curves, draw_curve
 from stele.tables.render.site import model_title
-from stele.tables.render.site_rows import Value
+from stele.tables.render.site_rows import SiteRow, Value
 from stele.tables.render.terms import TERMS, explained
 from stele.tables.site import write_page
 from tests.claims.made_results import write_results
@@ -195,6 +195,14 @@ def test_a_number_has_the_unit_of_its_kind(site):
         Value("mrr@100", 0.327, 0.004).words == "32.7 ± 0.4" and Value("alignment", 1.117, 0.02).words == "1.12 ± 0.02"
     )
     assert Value("parameters", 35705600.0, 0.0).words == "35,705,600"
+
+
+def test_seeds_that_are_no_grid_are_counted_as_pairs():
+    rows = [
+        SiteRow("mrtydi", "msm", "direct", seeds, [], [], [], False, [])
+        for seeds in ([], ["pt0-ft0", "pt0-ft1"], ["pt0-ft0", "pt0-ft1", "pt1-ft0"])
+    ]
+    assert [row.seed_counts for row in rows] == ["—", "1 × 2", "3"]
 
 
 def test_a_dataset_is_no_model_and_a_model_is_headed_by_its_key(site):

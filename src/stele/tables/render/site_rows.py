@@ -52,9 +52,10 @@ class SiteRow:
 
     @property
     def seed_counts(self) -> str:
-        """Numbers of seeds of pretraining and of fine-tuning, "5 × 2"."""
-        sides = [{name.split("-")[side] for name in self.seeds} for side in (0, 1)]
-        return " × ".join(str(len(side)) for side in sides) if self.seeds else "—"
+        """Numbers of seeds of pretraining and of fine-tuning, "5 × 2", or of pairs if not all of these are there."""
+        pretraining, finetuning = (len({name.split("-")[side] for name in self.seeds}) for side in (0, 1))
+        all_there = pretraining * finetuning == len(self.seeds)
+        return (f"{pretraining} × {finetuning}" if all_there else str(len(self.seeds))) if self.seeds else "—"
 
     @property
     def href(self) -> str:
