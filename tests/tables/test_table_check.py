@@ -221,6 +221,16 @@ def test_digits_that_only_one_table_has_are_no_difference(write):
     assert _said([write(ORIGIN), copy]) == []
 
 
+def test_a_number_printed_again_in_percent_or_with_fewer_digits_is_the_same(write):
+    text = ORIGIN.replace("number: 98", "number: 97").replace("scale: 1, decimals: 3", "scale: 100, decimals: 0")
+    text = text.replace("[0.411, 0.212, 0.313, 0.514]", "[41, 21, 31, 51]")
+    again = write(text, **{"[0.401, 0.202, 0.303, 0.504]": "[40, 20, 30, 50]"})
+    assert _said([write(ORIGIN), again]) == []
+    other = write(text, **{"[0.401, 0.202, 0.303, 0.504]": "[41, 20, 30, 50]"})
+    says = "0.401 in ccp/98 all/first/value/ar, 41 in ccp/97 all/first/value/ar"
+    assert _said([write(ORIGIN), other]) == [(f"ccp/{n}", "all/first/value/ar", "same target", says) for n in (97, 98)]
+
+
 def test_a_listed_difference_that_is_gone_is_an_error(write):
     known = "\ndeviations:\n- {at: all/copy/value/sw, kind: borrowed differently, why: x, tables: [ccp/98]}"
     tables = [write(ORIGIN), write(BORROWING, **{"caption: Numbers from elsewhere.": f"caption: Numbers.{known}"})]

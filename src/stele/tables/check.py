@@ -65,7 +65,7 @@ def averages(table: Table, cells: Sequence[TableCell]) -> Iterator[FoundDeviatio
 
 
 def printed_twice(tables: Sequence[Table]) -> Iterator[FoundDeviation]:
-    """Finds cells of one paper that print the same value differently; borrowed numbers are left out.
+    """Finds cells of one paper that print the same value differently in digits that both have; no borrowed numbers.
 
     The deviation is reported at each of the cells, so that every table shows it.
     """
@@ -76,15 +76,15 @@ def printed_twice(tables: Sequence[Table]) -> Iterator[FoundDeviation]:
                 reference = cell.reference
                 same[table.paper, *reference.result, reference.metric, frozenset(reference.languages)].append(cell)
     for cells in same.values():
-        if len({cell.number for cell in cells}) > 1:
+        if not all(_same_print(*pair) for pair in combinations(cells, 2)):
             everywhere = ", ".join(f"{cell.number:g} in {cell.table.id} {cell.address}" for cell in cells)
-            common = Counter(cell.number for cell in cells).most_common()
+            common = Counter(map(_fraction, cells)).most_common()
             # of several prints the rarer one is the odd one out; where two stand one to one, both are
             odd = {value for value, count in common if count < common[0][1]} or {value for value, _ in common}
             yield from (
                 FoundDeviation(cell.table.id, cell.address, "same target", everywhere)
                 for cell in cells
-                if cell.number in odd
+                if _fraction(cell) in odd
             )
 
 
