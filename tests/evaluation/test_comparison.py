@@ -12,7 +12,7 @@ from stele.evaluation.paired import stack
 from stele.evaluation.scores import Scores
 from stele.evaluation.significance import load_test
 
-METRIC = "mrr@10"
+METRIC, TEST = "mrr@10", load_test("fisher")
 
 
 def of_two_languages(source: str, values: list[float], languages=("en", "en", "en", "sw")) -> Scores:
@@ -63,6 +63,19 @@ def test_standard_deviation_over_seeds():
     ours = stack([scores("0", [[0.0, 0.5]]), scores("1", [[0.5, 1.0]])])
     (comparisons,) = compared(ours, scores("b", [[0.5, 0.5]]))
     assert (comparisons.mean, comparisons.std, comparisons.baseline_std) == (0.5, pytest.approx(math.sqrt(0.125)), None)
+
+
+@pytest.mark.parametrize(("average", "wanted"), [("macro", math.log(0.2) / 2 + math.log(0.4) / 2), ("micro", -1.3863)])
+def test_a_metric_that_is_no_mean_is_compared_as_a_result_has_it(average, wanted):
+    """Uniformity is the logarithm of a mean: of (.1, .2, .3) and .4 by hand; the mean of all four is .25."""
+    metric, keys = "uniformity_query", [("all", str(n)) for n in range(4)]
+    ours, theirs = (
+        Scores(name, keys, ["en", "en", "en", "sw"], {metric: values * np.array([[0.1, 0.2, 0.3, 0.4]])})
+        for name, values in (("a", 1.0), ("b", 2.0))
+    )
+    *_, together = compare_system("a", ours, theirs, metric, Choices("b", [metric], TEST, average, "none", 0.05))
+    assert together.mean == pytest.approx(wanted, abs=1e-4) and together.difference == pytest.approx(-math.log(2))
+    assert np.isnan([together.low, together.high]).all() and together.p == TEST.p_value([np.ones(4)])
 
 
 def test_a_correction_is_over_all_comparisons_of_a_family():

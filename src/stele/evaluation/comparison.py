@@ -15,6 +15,7 @@ import numpy as np
 
 from stele.errors import SteleError
 from stele.evaluation import bootstrap, paired
+from stele.evaluation.metrics import load_metric
 from stele.evaluation.scores import Scores
 from stele.evaluation.significance import PERMUTATIONS, SignificanceTest, correct, load_test, varies
 
@@ -31,8 +32,9 @@ class Comparison:
 
     Means are over queries and seeds, as the metric's average says; `std` is over the means of several seeds (None for
     one). difference: system minus baseline, with its bootstrap interval from `low` to `high`, NaN if a single query or
-    a lack of variance says nothing about other queries. p is NaN if the test gives no p-value. win, tie, loss: numbers
-    of queries whose value is higher than the baseline's, the same, or lower.
+    a lack of variance says nothing about other queries, or if the metric is no mean over queries (uniformity). p is NaN
+    if the test gives no p-value. win, tie, loss: numbers of queries whose value is higher than the baseline's, the
+    same, or lower.
     """
 
     metric: str
@@ -88,12 +90,12 @@ def compare_system(name: str, system: Scores, baseline: Scores, metric: str, cho
 def _comparison(
     name: str, metric: str, language: str, pairs: paired.Pairs, choices: Choices, resampled: np.ndarray
 ) -> Comparison:
-    differences, average = pairs.differences(), choices.average
+    differences, average, finish = pairs.differences(), choices.average, _finish(metric)
     strata = paired.strata(pairs.of(differences), average)
     (baseline_mean, baseline_std), (mean, std) = (
-        _over_seeds(pairs, values, average) for values in (pairs.baseline, pairs.system)
+        _over_seeds(pairs, values, average, finish) for values in (pairs.baseline, pairs.system)
     )
-    is_known = len(differences) > 1 and (varies(resampled) or not differences.any())
+    is_known = finish is float and len(differences) > 1 and (varies(resampled) or not differences.any())
     low, high = bootstrap.interval(resampled) if is_known else (math.nan, math.nan)
     return Comparison(
         metric=metric,
@@ -104,7 +106,7 @@ def _comparison(
         baseline_std=baseline_std,
         mean=mean,
         std=std,
-        difference=paired.mean(strata),
+        difference=paired.mean(strata) if finish is float else mean - baseline_mean,
         low=low,
         high=high,
         p=choices.test.p_value(strata, choices.permutations, choices.seed),
@@ -114,9 +116,22 @@ def _comparison(
     )
 
 
-def _over_seeds(pairs: paired.Pairs, values: np.ndarray, average: str) -> tuple[float, float | None]:
+def _finish(metric: str) -> bootstrap.Finish:
+    """Function that turns a mean over queries into the metric's value; `float` for a metric of the user's own."""
+    try:
+        return load_metric(metric).finish or float
+    except SteleError:
+        return float
+
+
+def _over_seeds(
+    pairs: paired.Pairs, values: np.ndarray, average: str, finish: bootstrap.Finish
+) -> tuple[float, float | None]:
     """Mean and standard deviation over seeds (None for one seed) of `values`, float64 [seeds, n]."""
-    means = [paired.mean(paired.strata(pairs.of(seed_values), average)) for seed_values in values]
+    strata = [paired.strata(pairs.of(seed_values), average) for seed_values in values]
+    if finish is not float:
+        strata = [[np.array([finish(paired.mean([part]))]) for part in of_seed] for of_seed in strata]
+    means = [paired.mean(of_seed) for of_seed in strata]
     return paired.mean([np.array(means)]), paired.deviation(means)
 
 
