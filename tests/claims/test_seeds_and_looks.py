@@ -52,6 +52,19 @@ def test_questions_that_all_languages_ask_are_drawn_once(tmp_path):
     assert p_values["lareqa"] == load_test("fisher").p_value([of_question[:60]], PERMUTATIONS) > p_values["mrtydi"]
 
 
+@pytest.mark.parametrize("jobs", [(UNTRAINED, UNTRAINED), (UNTRAINED, PRETRAINED), (PRETRAINED, UNTRAINED)])
+def test_a_test_needs_no_seeds_of_what_is_not_trained(tmp_path, jobs):
+    """As BM25 against BM25+RM3, whose scores no seed has a part in: the other side's seeds decide, if it has any."""
+    generator = np.random.default_rng(3)
+    for model, shift, of_model in (("mbert", 0.0, jobs[0]), ("msm", 0.2, jobs[1])):
+        values = 0.3 + shift + generator.normal(0, 0.02, (1 if of_model == UNTRAINED else 5, 1, 60))
+        write_system(tmp_path / "runs", f"mrtydi/{model}/zero_shot_marco", {"mrr@100": values}, ["ar"] * 60, of_model)
+    claim = {"kind": "significant", "left": cells("all/ours/mrr/ar"), "right": cells("all/base/mrr/ar")}
+    contrary = claim | {"key": "contrary", "left": claim["right"], "right": claim["left"]}
+    found = judge_paper(write_paper(tmp_path, [claim, contrary]), runs_of(tmp_path / "runs", 1))
+    assert [one.verdict.state for one in found] == ["supported", "reversed"]
+
+
 @pytest.mark.parametrize(("own", "seeds"), [(3, 5), (2, 2), (1, 1)])
 def test_seeds_of_pretraining_count_beside_a_baseline_that_is_fine_tuned_alone(tmp_path, own, seeds):
     """Its own seeds' variance is a part of the error, and of fewer than three nobody knows it."""

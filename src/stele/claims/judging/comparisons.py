@@ -202,7 +202,10 @@ def by_seed(pairs: Sequence[Pair], runs: Runs) -> list[list[Outcome]]:
 
 
 def _tests(pair: Pair, runs: Runs) -> list[Outcome]:
-    """p-value and difference of one cell for each seed; a right side with other seeds is averaged over them."""
+    """p-value and difference of one cell for each seed of the left, or of the right where the left is not trained.
+
+    A right side with other seeds is averaged over them.
+    """
     ours, theirs = pair.left.at.reference, pair.right.at.reference
     systems = [runs.system(reference.result) for reference in (ours, theirs)]
     plan = pair.left.at.significance or Significance()
@@ -214,7 +217,7 @@ def _tests(pair: Pair, runs: Runs) -> list[Outcome]:
         if len(in_left) < len(left.queries):
             raise SteleError(f"{theirs.result.path} lacks queries of {ours.result.path} in {code}; score both again")
         by_seed, other = left.values[:, in_left], right.values[:, in_right]
-        if systems[0].seeds != systems[1].seeds:
+        if systems[0].seeds not in ((), systems[1].seeds):
             other = other.mean(axis=0, keepdims=True)
         strata.append(pair.better * paired.differences(by_seed, other))
         questions.append(common)

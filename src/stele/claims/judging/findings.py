@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from stele.claims.judging.estimate import Estimate, interval, p_above
+from stele.claims.judging.estimate import UNTRAINED, Estimate, interval, p_above
 from stele.evaluation.significance import levels
 
 State = Literal["supported", "no effect", "reversed", "undecided", "floor", "no data"]
@@ -212,7 +212,7 @@ def significant(outcomes: Sequence[tuple[float, float]], shown: Estimate, bar: f
     as_claimed = sum(difference > 0 for difference in decided)
     reason = f"significant in {len(decided)} of {seeds} seeds, {as_claimed} of them as claimed"
     uncorrected = min(supports, reverses, 1.0)
-    fewest = min(seeds, shown.seeds)
+    fewest = _fewest(seeds, shown)
     return Finding(supports, reverses, shown, fewest, reason, uncorrected=uncorrected, by_test=True)
 
 
@@ -229,8 +229,13 @@ def not_significant(outcomes: Sequence[tuple[float, float]], shown: Estimate, ba
     reverses = 1.0 if abs(shown.mean) < bar else (seeds - most + 1) * of_seeds[most - 1]
     reason = f"significant in {decided} of {seeds} seeds"
     uncorrected = min(supports, reverses, 1.0)
-    fewest = min(seeds, shown.seeds)
+    fewest = _fewest(seeds, shown)
     return Finding(supports, reverses, shown, fewest, reason, equivalence=True, uncorrected=uncorrected, by_test=True)
+
+
+def _fewest(seeds: int, shown: Estimate) -> int:
+    """Number of seeds that a test by seed rests on; the outcome is one where nothing is trained, and enough."""
+    return UNTRAINED if shown.seeds == UNTRAINED else min(seeds, shown.seeds)
 
 
 def count(number: float, claimed: float, at_least: bool = False, more_than: bool = False, unknown: int = 0) -> Verdict:
