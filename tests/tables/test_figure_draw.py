@@ -87,6 +87,16 @@ def test_without_a_printed_range_the_horizontal_axis_covers_every_point(bench, s
     assert 0 < low < 110 and 560 < high < 1000
 
 
+@pytest.mark.parametrize(("printed", "lowest"), [("", 0.01), (", range: [0.1, 0.6]", 0.01)])
+def test_a_vertical_axis_may_be_logarithmic(bench, printed, lowest):
+    curve_points(bench, {"start": 0.01, "one_5": 0.5, "one_10": 0.0})
+    (axes,) = picture(
+        bench, CURVES.replace(", range: [0.4, 0.6], ticks: [0.4, 0.5, 0.6]", f", scale: log{printed}")
+    ).axes
+    low, high = axes.get_ylim()
+    assert axes.get_yscale() == "log" and 0.005 < low <= lowest and 0.5 < high < 1
+
+
 def test_without_a_printed_range_a_density_covers_every_length(bench):
     lengths(bench, "en", [(10, 4), (900, 1)])
     (axes,) = picture(bench, DISTRIBUTION.replace(", range: [0, 600]", "")).axes

@@ -57,8 +57,7 @@ def curves(axes: Axes, figure: Figure, parts: Sequence[PanelSeries]) -> None:
         label = ": ".join(filter(None, [part.series.label, states_in_words(part)]))
         handles.append(Line2D([], [], markersize=4, linewidth=1, label=label, **style))
     shown += _printed(axes, parts, axis)
-    if figure.x.scale == "log":
-        axes.set_xscale("log")
+    axes.set_xscale(figure.x.scale), axes.set_yscale(axis.scale)
     _scale(axes, figure, axis, shown, [point.place for part in parts for point in part.series.points])
     axes.grid(axis="y", linewidth=0.3, color="#CCCCCC")
     below = -BELOW / (axes.figure.get_figheight() * axes.get_position().height)
@@ -176,9 +175,10 @@ def _scale(axes: Axes, figure: Figure, axis: Axis, shown: Iterable[float], place
     Without a printed range the horizontal axis covers all `places`, also those of points that are not measured.
     """
     values = [value for value in shown if not math.isnan(value)]
-    if figure.x.scale == "log" and not figure.x.range:
-        places = _around([place for place in places if place > 0])
     for name, printed_axis, inside in (("x", figure.x, [] if figure.x.range else places), ("y", axis, values)):
+        if printed_axis.scale == "log":
+            positive = [value for value in inside if value > 0]
+            inside = positive if printed_axis.range else _around(positive)
         low, high = printed_axis.range or (min(inside, default=0), max(inside, default=1))
         wider = min([low, *inside]), max([high, *inside])
         margin = MARGIN * ((wider[1] - wider[0]) or 1) if printed_axis.scale == "linear" else 0
