@@ -3,6 +3,7 @@
 import html
 import json
 import re
+import shutil
 from collections import Counter
 from urllib.parse import unquote, urlsplit
 
@@ -21,7 +22,7 @@ from stele.papers.claims import load_claims
 from stele.tables.render.jinja import MEANINGS, SEEN
 from stele.tables.render.pictures import curves, draw_curve
 from stele.tables.render.site import model_title
-from stele.tables.render.site_rows import SiteRow, Value
+from stele.tables.render.site_rows import SiteRow, Value, rows
 from stele.tables.render.terms import TERMS, explained
 from stele.tables.site import write_page
 from tests.claims.made_results import write_results
@@ -195,6 +196,14 @@ def test_a_number_has_the_unit_of_its_kind(site):
         Value("mrr@100", 0.327, 0.004).words == "32.7 ± 0.4" and Value("alignment", 1.117, 0.02).words == "1.12 ± 0.02"
     )
     assert Value("parameters", 35705600.0, 0.0).words == "35,705,600"
+
+
+def test_a_copy_under_a_short_name_is_no_row_of_its_own(bench):
+    path = bench.result("msm", {"sw": 0.5})
+    shutil.copyfile(path, path.with_name("zero_shot.json"))
+    assert [(row.setting, row.href) for row in rows(bench.results_dir, [])] == [
+        ("zero_shot_marco", "results/mrtydi/msm/zero_shot_marco.json")
+    ]
 
 
 def test_seeds_that_are_no_grid_are_counted_as_pairs():

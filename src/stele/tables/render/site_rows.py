@@ -70,7 +70,8 @@ def rows(results: Path, drawn: Iterable[Drawn]) -> list[SiteRow]:
     site_rows = []
     for path in result_files(results):
         result = read_placed(path, aliases)
-        if result.benchmark == OF_DATASETS:
+        is_copy = path.stem != result.setting and path.with_stem(result.setting).is_file()  # under a short name
+        if result.benchmark == OF_DATASETS or is_copy:
             continue
         key = (result.benchmark, result.model, result.setting)
         values = [Value(name, metric.average, metric.std.average) for name, metric in result.metrics.items()]
