@@ -202,6 +202,14 @@ def test_seeds_that_come_later_make_the_folder_that_all_at_once_make(results, tm
     assert files(tmp_path / "pieces") == files(tmp_path / "whole")
 
 
+def test_a_copy_under_a_short_name_is_not_packed(results, tmp_path):
+    """It would stay the mean over its own run's seeds when others join."""
+    given = shutil.copytree(results, tmp_path / "given")
+    shutil.copyfile(given / "mrtydi/msm/zero_shot_marco.json", given / "mrtydi/msm/zero_shot.json")
+    pack(given, tmp_path / "study", SPECS)
+    assert sorted(path.name for path in (tmp_path / "study/mrtydi/msm").glob("*.json")) == ["zero_shot_marco.json"]
+
+
 def test_a_paper_s_claims_are_written_down_with_its_first_result(results, tmp_path):
     """Claims of a paper without results may still change; the time is that of the beginning."""
     specs, folder = tmp_path / "paper_tables", tmp_path / "study"

@@ -101,10 +101,10 @@ def pack(results: Path, folder: Path, specs: Path, work: Path | None = None) -> 
         _write_json(folder / trainings.FILE, pretrainings)
         finetunings = trainings.kept(folder, trainings.FINETUNING) | dict(trainings.finetunings(work, ancestry))
         _write_json(folder / trainings.FINETUNING, finetunings)
-    # counts, which have no seeds
+    # counts, which have no seeds; copies under a short name have none of their own either
     for path in result_files(results):
-        if not path.with_suffix("").is_dir():
-            _write_json(folder / path.relative_to(results), seal(_slim(records.read_record(path))))
+        if not path.with_suffix("").is_dir() and (record := records.read_record(path))["setting"] == path.stem:
+            _write_json(folder / path.relative_to(results), seal(_slim(record)))
     # means over the seeds that are packed now
     for row in sorted({path.parent for path in result_files(folder, each_seed=True)}):
         with reading(row, "results of seeds", "score them again"):
