@@ -216,7 +216,11 @@ def test_a_cell_borrowed_differently_is_found_and_can_be_listed(write, old, new,
 def test_digits_that_only_one_table_has_are_no_difference(write):
     copy = write(
         BORROWING,
-        **{"stub: Method": "stub: Method\nreport: {decimals: 0}", "[50.4, 30.3, 20.2, 40.1": "[50, 30, 20, 40"},
+        **{
+            "stub: Method": "stub: Method\nreport: {decimals: 0}",
+            "[50.4, 30.3, 20.2, 40.1, 60.1]": "[50, 30, 20, 40, 60]",
+            "[50.3, 30.2, 20.1, 40.0, 60.0]": "[51, 31, 21, 41, 61]",
+        },
     )
     assert _said([write(ORIGIN), copy]) == []
 

@@ -50,6 +50,7 @@ def test_all_specs_load_and_are_where_they_belong(root):
         ("caption:", "capton:", r"unknown key 'capton'; did you mean 'caption'\?"),
         ("{language: sw}", "{langage: sw}", r"unknown key 'columns.1.target.langage'; did you mean 'language'\?"),
         ("[40.0, 20.0, 30.0]", "[40.0, 20.0]", r"row all/first, line value: 2 printed cells for 3 columns"),
+        ("[40.0, 20.0, 30.0]", "[40.05, 20.0, 30.0]", "all/first/value/ar: 40.05 has more digits than its"),
         ("{key: sw,", "{key: ar,", "column 'ar' is given twice"),
         ("label: Second", "label: Second, borrowed: nobody", "source 'nobody' is not in `sources`"),
         ("stub: Method", "stub: Method\nrelabel: {ar: sw}", "must exchange columns"),

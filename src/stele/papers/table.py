@@ -219,6 +219,10 @@ def _problems(table: Table) -> Iterator[str]:
             yield f"source {key!r}: `table` and `row` go together"
     if table.differences_from not in {None, *(f"{group.key}/{row.key}" for group, row in table.rows())}:
         yield f"`differences_from`: no row {table.differences_from!r}"
+    for cell in table.cells():
+        decimals = cell.report.decimals
+        if cell.number is not None and round(cell.number, decimals) != cell.number:
+            yield f"{cell.address}: {cell.number} has more digits than its `report` shows (decimals: {decimals})"
     addresses = [cell.address for cell in table.cells()]
     for pattern in [p for note in table.footnotes for p in note.at] + [d.at for d in table.deviations]:
         if not any(matches(address, [pattern]) for address in addresses):
