@@ -115,6 +115,7 @@ def test_printed_ranges_hold_the_printed_values(figures):
             "`points` belong to the kind",
         ),
         (PROJECTION, "highlighted: 2\n", "", "the kind projection needs `highlighted`"),
+        (CURVES, "label: epochs", "label: epochs, factor: 0.001", "`x.factor` changes nothing"),
         (DISTRIBUTION, "unit: tokens", "scale: log", "`scale: log` belongs to the kind curves, found in distribution"),
         (PROJECTION, "- {key: ar, label: Arabic}\n", "", "two series, its languages; found 1"),
         (PROJECTION, "y: {label: second}\n", "", "panel 'a': no vertical axis"),

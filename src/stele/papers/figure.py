@@ -146,6 +146,8 @@ def _problems(figure: Figure) -> Iterator[str]:
             yield f"`{key}` belongs to the kind {kind}, found in {figure.kind}"
         if not is_set and key is not None and figure.kind == kind:
             yield f"the kind {kind} needs `{key}`"
+    if figure.x.factor != 1:
+        yield "`x.factor` changes nothing; give the places as shown"
     axes = [figure.x, figure.y, *(panel.y for panel in figure.panels)]
     if figure.kind != "curves" and any(axis and axis.scale == "log" for axis in axes):
         yield f"`scale: log` belongs to the kind curves, found in {figure.kind}"
