@@ -196,6 +196,7 @@ def test_a_number_has_the_unit_of_its_kind(site):
         Value("mrr@100", 0.327, 0.004).words == "32.7 ± 0.4" and Value("alignment", 1.117, 0.02).words == "1.12 ± 0.02"
     )
     assert Value("parameters", 35705600.0, 0.0).words == "35,705,600"
+    assert Value("mrr@100", 0.4465, 0.0025).words == "44.7 ± 0.3", "as its table rounds it"
 
 
 def test_a_copy_under_a_short_name_is_no_row_of_its_own(bench):

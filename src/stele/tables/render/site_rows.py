@@ -8,7 +8,9 @@ from pathlib import Path
 
 from stele import catalogue
 from stele.artifacts.results import read_placed, result_files
+from stele.papers.table_parts import Report
 from stele.tables.render.pages import Drawn, Link
+from stele.tables.values import numbers
 
 OF_DATASETS = "statistics"  # the benchmark whose rows are of datasets, not of models
 WHOLE = "all"  # stands for the languages of a number that is of none alone
@@ -31,9 +33,9 @@ class Value:
             return "—"
         if self.metric in SIZES:
             return f"{self.average:,.0f}"
-        scale, decimals = (1, 2) if self.metric in DISTANCES else (100, 1)
-        spread = "" if self.std is None else f" ± {scale * self.std:.{decimals}f}"
-        return f"{scale * self.average:.{decimals}f}{spread}"
+        report = Report(scale=1, decimals=2) if self.metric in DISTANCES else Report()
+        spread = "" if self.std is None else f" ± {numbers.ours(self.std, report)}"
+        return f"{numbers.ours(self.average, report)}{spread}"
 
 
 @dataclass(frozen=True)
