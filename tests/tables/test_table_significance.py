@@ -143,6 +143,19 @@ def test_a_row_that_lacks_other_languages_is_tested_in_those_that_it_has(two):
     assert cells["second/value/ar"].better and not actual.untested
 
 
+def test_a_single_query_is_not_tested_and_it_says_so(bench):
+    """The t-test has no p there; the other columns keep theirs, corrected over those that have one."""
+    values = np.random.default_rng(0).random(60) / 2
+    put(bench, "first", {"ar": values, "sw": values[:1]})
+    put(bench, "second", {"ar": values + 0.3 + values / 10, "sw": values[:1] + 0.1})
+    bench.spec(**{"stub: Method": "stub: Method\nsignificance: {test: t_test}"})
+    line = ["tables", "table", "--results-dir", str(bench.results_dir), "--output-dir", str(bench.folder)]
+    assert cli.main([*line, "--spec", str(bench.folder / "msm/table_99.yaml")]) == 0
+    page = (bench.folder / "msm/table_99.md").read_text()
+    assert "Holm correction over 1 test;" in page
+    assert "Not tested for significance: Second and First: a language has a single query" in page
+
+
 def test_equal_rows_are_no_difference(bench):
     same = {code: np.linspace(0, 1, 30) for code in LANGUAGES}
     put(bench, "first", same)

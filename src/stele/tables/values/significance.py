@@ -11,6 +11,7 @@ A table's record holds its tests, so that pages which show the table again need 
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -85,12 +86,16 @@ def p_value(test: ModuleType, system: scores.Scores, baseline: scores.Scores, me
     """p-value of the difference between two cells' values, macro-averaged over languages.
 
     Languages that ask the same questions are no samples of their own: their differences are averaged by question.
+    Raises SteleError if the systems' queries differ, or if the test gives no p-value.
     """
     pairs = paired.pair(system, baseline, metric)
     strata = paired.strata(pairs.of(pairs.differences()), "macro")
     if len(strata) > 1 and paired.same_questions(system.benchmark):
         strata = [paired.by_question(strata, [*pairs.of(pairs.questions).values()])]
-    return test.p_value(strata, PERMUTATIONS, SEED)
+    p = test.p_value(strata, PERMUTATIONS, SEED)
+    if math.isnan(p):
+        raise SteleError("a language has a single query, of whose variance the t-test knows nothing")
+    return p
 
 
 def _comparisons(cells: Sequence[Cell], plan: Significance) -> Iterator[tuple[Cell, Cell]]:
