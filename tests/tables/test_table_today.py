@@ -75,6 +75,17 @@ def test_what_may_move_a_number_is_said_beside_the_verdict(bench, said):
     assert f"published of revision {'a' * 12}, ours is {'b' * 12} (mE5-small)." in note(page, r"\*")
 
 
+def test_a_table_with_seeds_of_its_own_is_judged_by_them(bench, said):
+    said(score(), score(subset="sw"))
+    measured(bench, {"ko": 0.505, "sw": 0.4})
+    path = bench.results_dir / "mrtydi/me5_small/direct.json"
+    path.with_suffix("").mkdir()
+    path.rename(path.with_suffix("") / "pt0-ft1.json")  # no file has the mean over the configuration's seeds
+    table = bench.spec(TODAY, **{"stub: Model": "stub: Model\nseeds: {finetuning: [1]}"})
+    cells = bench.cells(table)
+    assert [cells[f"me5_small/value/{code}"].published[0].state for code in ("ko", "sw")] == ["OK", "FAIL"]
+
+
 def test_what_is_of_something_else_has_no_difference_and_says_why(bench, said):
     said(score())
     measured(bench, {"ko": 0.5}, [GENERATED])

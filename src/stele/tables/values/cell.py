@@ -142,7 +142,7 @@ def _published(cell: Cell, results: Results) -> tuple[Verdict, ...]:
     assert reference is not None
     result, record = None, {}
     if cell.shows_number:
-        result = results.read(*reference.result)
+        result = results.read_seeds(reference.result, cell.seeds)
         assert result is not None and not isinstance(result, SteleError)
-        record = read_object(results.path(*reference.result), "result")
+        record = read_object(results.paths(reference.result, cell.seeds)[0], "result")
     return published_for(reference, outcome.value if result else None, outcome.languages, result, record)
