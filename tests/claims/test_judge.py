@@ -40,6 +40,13 @@ def test_as_text(judge):
     assert "control: against KEPT: results are missing: mrtydi/kept/zero_shot_marco" in text
 
 
+def test_a_gain_of_0_has_no_share(judge, tmp_path):
+    (tmp_path / "specs/msm/claims.yaml").unlink()
+    write_paper(tmp_path / "specs", [HOLDS | {"kind": "margin", "amount": 0}])
+    text = judge()[1]
+    assert "of the printed gain" not in text and "margin" in text
+
+
 def test_as_csv_and_as_json_they_say_the_same(judge, tmp_path):
     rows = list(csv.DictReader(io.StringIO(judge("--format", "csv")[1])))
     facts = json.loads(judge("--format", "json")[1])

@@ -269,7 +269,7 @@ def _lines(judgement: JudgedClaim) -> list[str]:
         notes.append(f"one finding with {judgement.same_as}, whose comparisons include it")
     if claim.corrected:
         notes.append(f"corrected: {claim.corrected}")
-    if judgement.share is not None:
+    if row["share"] is not None:
         notes.append(f"{judgement.share:.0%} of the printed gain")
     if judgement.left_out:
         notes.append(f"left out: {len(judgement.left_out)} ({judgement.left_out[0]})")
