@@ -14,10 +14,9 @@ echo "$@" >> {folder}/calls
 echo "$STELE_TEST_CHAIN" >> {folder}/chains
 case "$*" in
   *--ignore*) group=others ;;
-  *tests/cluster*) group=cluster ;;
-  *) group=speed ;;
+  *) group=cluster ;;
 esac
-[ $group = speed ] || echo "said by $group"
+echo "said by $group"
 if [ -e {folder}/waits-$group ]; then
   trap "echo $group >> {folder}/ended; exit 2" INT
   echo $group >> {folder}/waiting
@@ -40,7 +39,7 @@ def start(root, tmp_path):
     )
 
 
-@pytest.mark.parametrize("failing", [None, "cluster", "others", "speed"])
+@pytest.mark.parametrize("failing", [None, "cluster", "others"])
 def test_every_group_runs_and_none_fails_unnoticed(start, tmp_path, failing):
     if failing:
         (tmp_path / f"fails-{failing}").touch()
@@ -49,8 +48,7 @@ def test_every_group_runs_and_none_fails_unnoticed(start, tmp_path, failing):
     assert (run.returncode == 0) == (failing is None)
     assert all(f"said by {group}\n" in output for group in ("cluster", "others"))
     calls = (tmp_path / "calls").read_text().splitlines()
-    assert len(calls) == 3 and sum("tests/cluster -n 3" in call for call in calls) == 1
-    assert calls[2].endswith("tests/speed -n 2"), "those of speed are run last, beside no others"
+    assert len(calls) == 2 and sum("tests/cluster -n 3" in call for call in calls) == 1
     (chain,) = set((tmp_path / "chains").read_text().split())
     assert not os.path.exists(chain), "what they shared is gone"
 
