@@ -96,6 +96,8 @@ def _render(job, context: Path) -> bool:
     """Runs the command of a job's rule with another context as its input."""
     inputs = InputFiles(toclone=job.input, custom_map=lambda path: str(context) if path == job.input.context else path)
     command = job.format_wildcards(job.rule.shellcmd, input=inputs)
+    for log in job.log:  # Snakemake makes its folder when the job itself runs
+        Path(log).parent.mkdir(parents=True, exist_ok=True)
     return subprocess.run(command, shell=True, check=False).returncode == 0
 
 
