@@ -54,7 +54,14 @@ class Text(Strict):
     longest: Positive = Field(description="length of the longest text of a training group")
 
 
-class BenchmarkSize(Strict):
+class SearchedTexts(Strict):
+    """The kinds of the texts that are encoded as queries and as passages."""
+
+    query: str = Field(description="kind of text, a key of `texts`: the queries")
+    passage: str = Field(description="kind of text, a key of `texts`: the passages")
+
+
+class BenchmarkSize(SearchedTexts):
     """Numbers of queries and passages that a benchmark encodes and searches."""
 
     queries: list[Counted] = Field(
@@ -63,8 +70,6 @@ class BenchmarkSize(Strict):
     passages: list[Counted] = Field(
         min_length=1, description="numbers of passages, or dataset.count of datasets.yaml, which are added"
     )
-    query: str = Field(description="kind of text, a key of `texts`: the queries")
-    passage: str = Field(description="kind of text, a key of `texts`: the passages")
     windows: Positive = Field(1.0, description="encoded windows per passage, if passages are documents")
     token_windows: Positive = Field(1.0, description="encoded windows per passage in a setting with windows of tokens")
     parallel: bool = Field(False, description="every query exists in all languages of the benchmark's pairs")
@@ -90,7 +95,7 @@ class AnsweredSize(Strict):
     pair: str = Field(description="kind of text, a key of `texts`: a question and its paragraph together")
 
 
-class TrainingSetSize(Strict):
+class TrainingSetSize(SearchedTexts):
     """Numbers of training and dev examples, and of the passages among which hard negatives are mined."""
 
     examples: list[Counted] = Field(
@@ -99,8 +104,6 @@ class TrainingSetSize(Strict):
     dev: list[Counted] = Field(
         min_length=1, description="numbers of dev examples, or dataset.count of datasets.yaml, which are added"
     )
-    query: str = Field(description="kind of text, a key of `texts`: the queries")
-    passage: str = Field(description="kind of text, a key of `texts`: the passages")
     collection: list[Counted] | None = Field(
         None, min_length=1, description="numbers of passages among which hard negatives are mined, which are added"
     )
