@@ -34,7 +34,7 @@ def test_a_lexical_row_is_borrowed_unless_all_are_to_be_computed(jobs):
 
 def test_nothing_of_a_lexical_model_depends_on_a_seed(jobs):
     plan = jobs(scale="paper", seeds={"pretraining": [0, 1], "finetuning": [0, 1]})
-    assert plan.rows.seeds(BM25) == ["pt0-ft0"] and len(plan.rows.seeds(RunKey("mrtydi", "kept", "direct"))) == 4
+    assert plan.rows.seeds(BM25) == ["pt0-ft0"] and len(plan.rows.seeds(RunKey("mrtydi", "kept", "zero_shot_nq"))) == 4
 
 
 def test_settings_of_lexical_models_and_of_others_are_not_mixed(plan):

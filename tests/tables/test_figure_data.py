@@ -45,11 +45,11 @@ def test_a_projection_is_read_with_its_labels_and_its_shares(bench):
 def test_the_seeds_that_the_context_names_are_drawn(bench):
     projection(bench, "first", seeds="pt0-ft0"), projection(bench, "first", seeds="pt1-ft0", shift=5.0)
     first = {}
-    for seeds in ({}, {"first": "pt1-ft0"}):
+    for seeds in ({}, {"first/direct/tatoeba": "pt1-ft0"}):
         _, (part, _) = found(bench, PROJECTION, seeds=seeds)
         first[bool(seeds)] = part.data.points["en"][0]
     assert first == {False: (0.0, 0.0), True: (5.0, 0.0)}
-    _, (part, _) = found(bench, PROJECTION, seeds={"first": "pt7-ft0"})
+    _, (part, _) = found(bench, PROJECTION, seeds={"first/direct/tatoeba": "pt7-ft0"})
     assert states([part]) == [["not run"]], "a file of other seeds is not this run's"
 
 

@@ -59,9 +59,9 @@ class Figures:
         return {value.result for values in self._values.values() for value in values}
 
     def first_seeds(self) -> dict[str, str]:
-        """Seeds whose encoder is drawn, by model: only the first, since points of several encoders have no mean."""
+        """Seeds whose encoder is drawn, by row: only the first, since points of several encoders have no mean."""
         rows = sorted({value.result for value in self._from_files if self.rows.is_known(value.result)})
-        return {row.model: seeds[0] for row in rows if (seeds := self.rows.seeds(row))}
+        return {row.name: seeds[0] for row in rows if (seeds := self.rows.seeds(row))}
 
     def _file(self, value: CellSource) -> str:
         """The file that holds a value."""

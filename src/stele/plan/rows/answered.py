@@ -33,6 +33,9 @@ class Answered(Dense):
         name = self.upstream.protocols.setting(row.benchmark, row.setting)["answering"]
         return super().problem(row) or self.upstream.models.standin_problem("answering", name, row.model)
 
+    def learns(self, row: RunKey) -> bool:
+        return True
+
     def as_json(self, row: RunKey) -> str:
         return as_json(self.recipe(row).given())
 

@@ -32,6 +32,10 @@ class Calibrated(Dense):
             problem = "unavailable", next(iter(self.left_out(row).values()))
         return problem
 
+    def learns(self, row: RunKey) -> bool:
+        """True: the seed draws the sentences that the calibration is learnt from."""
+        return True
+
     def left_out(self, row: RunKey) -> dict[str, str]:
         return self.upstream.calibration.left_out(row.benchmark)
 

@@ -70,11 +70,15 @@ class Dense(Kind):
         """Record of the encoder that a row evaluates."""
         return self.upstream.finetuning.encoder(row.model, self._recipe(row), seeds)
 
+    def learns(self, row: RunKey) -> bool:
+        """Whether a fine-tuning seed decides anything of the row: without one all its seeds would be copies."""
+        return self._recipe(row) is not None
+
     def seeds(self, row: RunKey) -> list[str]:
-        """One name per pretraining and fine-tuning seed; a model not pretrained here has 0 as its only former seed."""
+        """One name per pretraining and fine-tuning seed; without such a training, 0 is its only seed."""
         seeds = self.upstream.paths.settings.config.seeds
-        trained = self.upstream.models.pretraining_of(row.model)
-        return seed_names(seeds.pretraining if trained else [0], seeds.finetuning)
+        pretrained = self.upstream.models.pretraining_of(row.model)
+        return seed_names(seeds.pretraining if pretrained else [0], seeds.finetuning if self.learns(row) else [0])
 
     def downloads(self, row: RunKey) -> set[str]:
         """Records of all datasets and checkpoints that a row needs."""

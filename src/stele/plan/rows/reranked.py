@@ -18,7 +18,7 @@ from stele.errors import SteleError
 from stele.files.strict import Strict
 from stele.plan.data import Data
 from stele.plan.models import Problem
-from stele.plan.paths import Inputs, as_json, assignments, seed_names
+from stele.plan.paths import Inputs, as_json, assignments
 from stele.plan.rows.dense import Dense
 from stele.recipes.reranking import RerankingRecipe, Trained
 
@@ -148,12 +148,6 @@ class Reranked(Dense):
     def code_data(self, row: RunKey) -> tuple[str, ...]:
         """Fact files that a scorer reads: analyzers.yaml, which tokenises texts for word-vector scorers."""
         return () if self._scorer(row) is None else (ANALYZERS,)
-
-    def seeds(self, row: RunKey) -> list[str]:
-        """Seeds as for encoder rows; word-vector scorers have the fine-tuning seeds, or one if they are not trained."""
-        if self._scorer(row) is None:
-            return super().seeds(row)
-        return seed_names([0], self.upstream.paths.settings.config.seeds.finetuning if self.learns(row) else [0])
 
     def downloads(self, row: RunKey) -> set[str]:
         if self._scorer(row) is None:

@@ -58,7 +58,9 @@ class Context(Strict):
     )
     unfinished: bool = Field(False, description="whether the run ended before all its rows were built")
     seeds: dict[str, str] = Field(
-        {}, description="model -> seeds whose files a figure draws; a model that is missing: the first seeds"
+        {},
+        description="`{model}/{setting}/{benchmark}` -> seeds whose files a figure draws; a row that is missing: the "
+        "first seeds",
     )
     table_seeds: dict[str, dict[str, list[str]]] = Field(
         {},
