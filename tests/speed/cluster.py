@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
@@ -49,7 +48,8 @@ def enter_shape(shape: str, target: str, plain: str, wanted: float) -> None:
         state, work = folder / "state", folder / "work"
         state.mkdir()
         work.mkdir()
-        os.chmod(state, 0o755)
+        for reached in (folder, state):  # munged wants its socket within everybody's reach
+            reached.chmod(0o755)
         cluster, times = Cluster(state), {}
         (work / "Snakefile").write_text(RULES.format(jobs=jobs))
 

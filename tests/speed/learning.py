@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -185,12 +186,13 @@ def enter_ccp(pairs: int) -> None:
         segments, here = {"crop": SEGMENTS["crop"], "msm": SEGMENTS["msm"]}, ProcessContext(torch.device("cpu"))
 
         def steps_of(objective):
-            recipe = parse(objective, steps=steps, groups=2, pairs=pairs)
+            recipe = parse(objective, steps=3 * steps, groups=2, pairs=pairs)
             module, batches = pretraining(folder, recipe, new_model(**TINY), segments)
+            numbers = itertools.count()  # a round goes on where the one before ended: the heads count groups
 
             def run():
                 optimiser = recipe.optimiser(module)
-                for step in range(steps):
+                for step in itertools.islice(numbers, steps):
                     optimiser.zero_grad(set_to_none=True)
                     for named in batches.loss_at(step):
                         loss, weight = named[objective]
