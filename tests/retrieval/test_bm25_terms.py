@@ -13,6 +13,7 @@ def test_english_as_lucene_cuts_and_stems_it():
     """As Anserini's DefaultEnglishAnalyzer gives it (read from its jar), stop words taken out."""
     actual = analyzer("en")("The city's largest U.S. rivers don't flow 3.5 km; e-mail foo_bar 1,000")
     assert actual == ["citi", "largest", "u.", "river", "don't", "flow", "3.5", "km", "e", "mail", "foo_bar", "1,000"]
+    assert analyzer("en")("It's the sea's shore, that’s there") == ["sea", "shore"], "'s goes before stop words do"
 
 
 @pytest.mark.parametrize(

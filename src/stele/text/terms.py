@@ -73,7 +73,8 @@ class _Terms(dict):
         if len(self) >= MOST_WORDS:
             self.clear()
         full = _without_article(word, self._elided) if self._elided else word
-        stem = None if full in self._stopwords else self._stem(_ascii_digits(full))
+        # Lucene's English analyzer drops 's before stop words: "it's" is one of them
+        stem = None if full.removesuffix("'s") in self._stopwords else self._stem(_ascii_digits(full))
         self[word] = stem
         return stem
 
