@@ -23,6 +23,7 @@ from stele.evaluate.evaluate import (
     earlier_benchmarks,
     encoding_of,
     model_of,
+    plan_of,
     refuse_another,
     write,
 )
@@ -235,6 +236,14 @@ def test_without_a_network_a_known_checkpoint_is_refused_before_anything_is_buil
     with pytest.raises(SteleError, match=r"me5_small config.json: could not be fetched.*\n.*offline: true"):
         check_checkpoint(Plan(parse_config({"scale": "paper", "offline": True})), "me5_small")
     check_checkpoint(Plan(parse_config({"scale": "paper"})), "me5_small")
+
+
+def test_a_plan_is_of_the_configuration_that_snakemake_merges(tmp_path, monkeypatch):
+    """Key by key also within a key: what config.yaml says of seeds stays when another file says the rest."""
+    (tmp_path / "config.yaml").write_text("scale: miniature\nseeds: {pretraining: [3, 4]}\n")
+    monkeypatch.chdir(tmp_path)
+    seeds = plan_of({"seeds": {"finetuning": [7]}}).settings.config.seeds
+    assert (seeds.pretraining, seeds.finetuning) == ([3, 4], [7])
 
 
 def test_snakemake_is_started_on_what_was_written(tmp_path, monkeypatch, capsys):

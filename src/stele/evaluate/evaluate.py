@@ -38,7 +38,7 @@ from stele.cluster.sizes import folder_shape
 from stele.command.arguments import Job, Positional, Some
 from stele.command.parent_watch import hear_interrupts
 from stele.config.model import parse_config
-from stele.config.sources import Sources
+from stele.config.sources import Sources, merged_key_by_key
 from stele.config.user_sets import earlier_sets, merged, user_sets
 from stele.errors import SteleError, unknown
 from stele.files.atomic import atomic_file
@@ -245,7 +245,7 @@ def plan_of(values: dict[str, Any]) -> Plan:
     """The plan of config.yaml with these values merged over it. Raises SteleError for invalid keys or values."""
     of_file = read_yaml("config.yaml")
     sources = Sources([("config.yaml", of_file), ("this command", values)])
-    return Plan(parse_config(merged(of_file, values), sources))
+    return Plan(parse_config(merged_key_by_key(of_file, values), sources))
 
 
 def write(path: Path, values: dict[str, Any], head: str = HEAD) -> None:
