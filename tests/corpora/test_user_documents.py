@@ -124,6 +124,15 @@ def test_a_language_whose_only_file_is_empty_is_no_language_of_the_documents(rea
     assert [*user_documents.by_language("mine", {"de": None, "fr": None, "it": None})] == ["de"]
 
 
+def test_a_shard_of_blank_texts_and_views_of_texts_are_read(read, tmp_path):
+    """Newer writers of Parquet store views; a shard without a text is no other kind of file."""
+    (tmp_path / "mine").mkdir()
+    table = pyarrow.table({"text": pyarrow.array(["Ein Satz. Noch einer."], pyarrow.string_view())})
+    pyarrow.parquet.write_table(table, tmp_path / "mine" / "de.1.parquet")
+    _, record, log = read({"de.2.jsonl": lines({"text": " "})}, "de")
+    assert record["documents"] == 1 and record["dropped"]["rows_without_text"] == 1, log
+
+
 def test_a_document_that_comes_a_thousand_times_is_kept_once_and_said(read):
     actual, record, log = read(
         {"de.txt": "\n\n".join(["Das ist ein Text. Er kommt oft."] * 1000 + ["Ein anderer."])}, "de"

@@ -43,10 +43,10 @@ def document_rows(path: Path, skipped: Counter[str]) -> Iterator[DocumentRow]:
     for number, (where, values) in enumerate(rows, start=1):
         keys |= values.keys() if number < 100 else set()
         text = values.get("text")
+        texts += isinstance(text, str)  # a shard may hold blank texts alone
         if not isinstance(text, str) or not text.strip():
             skipped["rows_without_text"] += 1
             continue
-        texts += 1
         title = values.get("title")
         yield DocumentRow(text, title if isinstance(title, str) else "", _language(values.get("language"), where))
     if number and not texts:
@@ -100,7 +100,8 @@ def _parquet_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         for name in columns:
             kind = schema.field(name).type
             kind = kind.value_type if types.is_dictionary(kind) else kind
-            if not (types.is_string(kind) or types.is_large_string(kind) or types.is_null(kind)):
+            is_text = (types.is_string, types.is_large_string, types.is_string_view, types.is_null)
+            if not any(of_kind(kind) for of_kind in is_text):
                 raise SteleError(f"{path}: column `{name}` holds {kind}, want texts")
         number = 0
         for batch in table.iter_batches(BATCH, columns=columns):
