@@ -115,12 +115,6 @@ def test_the_folder_of_results_that_nobody_named_is_refused_with_its_name(tmp_pa
         parse_config({})
 
 
-@pytest.mark.parametrize("name", ["msm/9", "msm/09", "all"])
-def test_a_table_may_be_named_in_either_way(name):
-    parsed = parse_config({"models": {"mine": {"checkpoint": "x", "tables": [name]}}})
-    assert parsed.models["mine"].tables == [name]
-
-
 def test_an_error_names_the_file_that_says_it():
     sources = [("config.yaml", {"models": {}}), ("mine.yaml", {"models": {"mine": {"base": "xlm"}}})]
     where = Sources([*sources, ("--config", {"papers": ["mms"]})])

@@ -44,7 +44,7 @@ def test_a_folder_of_the_user_s_needs_no_stand_in(jobs, tmp_path):
 
 def test_a_model_of_one_s_own_gets_a_row(jobs, tmp_path):
     own = {
-        "mine": {"checkpoint": str(tmp_path), "tables": ["today/3"]},
+        "mine": {"checkpoint": str(tmp_path), "tables": ["today/003"]},
         "everywhere": {"checkpoint": str(tmp_path), "tables": ["all"]},
     }
     plan = jobs(scale="miniature", models=own)

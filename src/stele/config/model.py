@@ -68,6 +68,7 @@ Flag = Annotated[
 ]
 FactName = Annotated[str, Field(pattern="^[a-z0-9_]+$")]
 LanguageCode = Annotated[str, Field(pattern="^[a-z]{2,8}$")]
+TableName = Annotated[str, AfterValidator(lambda name: re.sub("/0+(?=[0-9])", "/", name))]  # msm/02 is msm/2
 SeedList = Annotated[list[Annotated[Seed, BeforeValidator(_digits)]], Field(min_length=1), AfterValidator(unique)]
 PaperList = Annotated[list[Location], Field(min_length=1), AfterValidator(unique)]
 
@@ -93,7 +94,7 @@ class Model(Strict):
     encoding: Values = Field(
         {}, description="keys of the encoding, such as pooling or normalize: how the model makes vectors"
     )
-    tables: list[str] = Field(
+    tables: list[TableName] = Field(
         [], description="tables that get a row for the model, e.g. `msm/2`; `all`: every table that the model fits"
     )
 
@@ -245,9 +246,7 @@ def _check_model(key: str, model: Model, config: Config, where: Sources) -> None
     if model.encoding:
         validate(SomeEncoding, model.encoding, where("models", key, "encoding"))
     for n, table in enumerate(model.tables):
-        paper, _, number = table.partition("/")
-        name = f"{paper}/{int(number)}" if re.fullmatch("[0-9]{1,4}", number) else table
-        check_known("table", name, {"all", *_tables(config)}, where("models", key, "tables", n))
+        check_known("table", table, {"all", *_tables(config)}, where("models", key, "tables", n))
 
 
 def _check_adaptation(adapt: Adaptation, config: Config, where: Sources) -> None:

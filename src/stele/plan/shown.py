@@ -22,14 +22,12 @@ def added_models(models: Models, spec: Path) -> list[str]:
     """Models of config.yaml that get an extra row in a table although its spec does not name them."""
     from stele.papers.table import accepts_rows, load_spec
 
-    paper, number = spec.parent.name, spec.stem.removeprefix("table_")
-    names, fits = {f"{paper}/{number}", f"{paper}/{int(number)}"}, None
+    name, fits = f"{spec.parent.name}/{int(spec.stem.removeprefix('table_'))}", None
     added = []
     for key, model in models.all.items():
-        chosen = set(model.tables)
-        if "all" in chosen and fits is None:
+        if "all" in model.tables and fits is None:
             fits = accepts_rows(load_spec(spec))
-        if names & chosen or ("all" in chosen and fits):
+        if name in model.tables or ("all" in model.tables and fits):
             added.append(key)
     return added
 
