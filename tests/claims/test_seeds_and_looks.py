@@ -3,9 +3,12 @@
 import numpy as np
 import pytest
 
+from stele.artifacts.results import RunKey
 from stele.claims.judging.comparisons import PERMUTATIONS
+from stele.claims.judging.observed import Runs
 from stele.claims.judging.verdicts import judge_paper, runs_of
 from stele.evaluation.significance import load_test
+from stele.papers.table_parts import Seeds
 from tests.claims.made_results import FINETUNED, PRETRAINED, UNTRAINED, halfwidth, write_results, write_system
 from tests.claims.small_paper import BEST, GREATER, cells, write_paper
 
@@ -26,6 +29,13 @@ def test_fine_tuning_seeds_take_the_place_where_nothing_is_pretrained(tmp_path):
     tuned, once = judge_paper(write_paper(tmp_path, claims), runs_of(tmp_path / "results", 1))
     assert (tuned.verdict.state, tuned.verdict.seeds) == ("supported", 5)
     assert (once.verdict.state, once.verdict.seeds) == ("undecided", 1)
+
+
+@pytest.mark.parametrize(("jobs", "seeds", "files"), [(UNTRAINED, 1, 1), (("pretrain",), 3, 2), (PRETRAINED, 3, 0)])
+def test_a_look_leaves_out_no_row_whose_only_seed_of_a_training_is_0(tmp_path, jobs, seeds, files):
+    write_system(tmp_path, "mrtydi/msm/direct", {"mrr@100": np.full((seeds, 1, 5), 0.3)}, ["ar"] * 5, jobs)
+    chosen = Runs(tmp_path, Seeds(pretraining=[1, 2], finetuning=[7]))
+    assert len(chosen.files(RunKey("mrtydi", "msm", "direct"))) == files
 
 
 def test_questions_that_all_languages_ask_are_drawn_once(tmp_path):

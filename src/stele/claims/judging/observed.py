@@ -75,13 +75,16 @@ class Runs:
         self.value = cache(self._value)
 
     def files(self, row: RunKey) -> list[Path]:
-        """Paths of the results of a row's chosen seeds; of all if nothing is trained, since those are called seed 0."""
+        """Paths of the results of a row's chosen seeds; without such a training, 0 is its only seed."""
         paths = sorted(self.folder.glob(f"{row.path}/pt*-ft*.json"))
         chosen = [path for path in paths if self.chosen is None or is_chosen(path.stem, self.chosen)]
         if chosen or not paths:
             return chosen
-        (name, _), *_ = by_seed([path.stem for path in paths], [records.read_record(path) for path in paths])
-        return [] if name else paths
+        pretrained, finetuned = trained([path.stem for path in paths], map(records.read_record, paths))
+        if finetuned:
+            return []
+        of_pretraining = Seeds(pretraining=self.chosen.pretraining if pretrained else [])
+        return [path for path in paths if is_chosen(path.stem, of_pretraining)]
 
     def _system(self, row: RunKey) -> System | Absent:
         paths = self.files(row)
@@ -264,18 +267,24 @@ def by_seed(names: Sequence[str], results: Sequence[records.Record]) -> list[tup
     >>> by_seed(["pt0-ft0", "pt0-ft1", "pt1-ft0"], [pretrained] * 3)
     [('pt0', [0, 1]), ('pt1', [2])]
     """
-    seeds = [numbers(name) for name in names]
-    jobs = set()  # (job, model) of all that the results come from
-    for record in results:
-        jobs |= {(facts.get("job"), facts.get("model")) for facts in record.get(records.ANCESTRY, {}).values()}
-    several = len({pretraining for pretraining, _ in seeds}) > 1
-    pretrained = several or any(("pretrain", record.get("model")) in jobs for record in results)
-    if not pretrained and not {job for job, _ in jobs} & {*TRAINS}:
+    pretrained, finetuned = trained(names, results)
+    if not pretrained and not finetuned:
         return [("", list(range(len(names))))]
     groups: dict[str, list[int]] = {}
-    for index, (pretraining, finetuning) in enumerate(seeds):
+    for index, (pretraining, finetuning) in enumerate(map(numbers, names)):
         groups.setdefault(f"{PRETRAINING}{pretraining}" if pretrained else f"ft{finetuning}", []).append(index)
     return list(groups.items())
+
+
+def trained(names: Sequence[str], results: Iterable[records.Record]) -> tuple[bool, bool]:
+    """Whether a row's model is pretrained here, and whether a fine-tuning seed has a part in its results."""
+    jobs, models = set(), set()  # (job, model) of all that the results come from
+    for record in results:
+        models.add(record.get("model"))
+        jobs |= {(facts.get("job"), facts.get("model")) for facts in record.get(records.ANCESTRY, {}).values()}
+    several = len({numbers(name)[0] for name in names}) > 1
+    pretrained = several or any(("pretrain", model) in jobs for model in models)
+    return pretrained, bool({job for job, _ in jobs} & {*TRAINS})
 
 
 def divergence(groups: Sequence[tuple[str, list[int]]], results: Sequence[records.Record]) -> str:
