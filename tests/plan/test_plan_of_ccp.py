@@ -15,9 +15,9 @@ def own(jobs, **override):
 def test_it_reads_the_documents_that_are_mined_for_msm(jobs):
     """The large model has the base model's tokens, so the very files are shared; another window mines nothing."""
     plan = own(jobs)
-    mine, msm = (plan.pretraining.pairs(SimpleNamespace(model=model)) for model in ("mine", "msm"))
+    mine, msm = (plan.stores.pairs(SimpleNamespace(model=model)) for model in ("mine", "msm"))
     assert mine == msm and {name.split(":")[0] for name in mine} == {"msm", "mlm"}
-    assert own(jobs, window=3).pretraining.pairs(SimpleNamespace(model="mine")) == mine
+    assert own(jobs, window=3).stores.pairs(SimpleNamespace(model="mine")) == mine
 
 
 def test_its_code_is_no_other_objective_s(jobs):

@@ -31,7 +31,7 @@ def checked(jobs, **values):
 def stores(plan, model):
     """store -> its parts, of what a model's pretraining is given."""
     found = {}
-    for name in plan.pretraining.pairs(SimpleNamespace(model=model)):
+    for name in plan.stores.pairs(SimpleNamespace(model=model)):
         store, part = name.split(":")
         found.setdefault(store, []).append(part)
     return found
@@ -240,7 +240,7 @@ def test_languages_out_of_scale_make_a_row_not_in_scale(jobs):
     plan = own(jobs, "miniature", languages=["uk"], tasks=["crop"])
     assert plan.rows.problem(RunKey(*row))[0] == "not in scale"
     with pytest.raises(SteleError, match=r"encoders/mine: not in scale: .*chunks needs at least one language \(found"):
-        plan.pretraining.inputs(SimpleNamespace(model="mine", pt="0"))
+        plan.stores.inputs(SimpleNamespace(model="mine", pt="0"))
     assert own(jobs, languages=["en", "uk"]).rows.problem(RunKey(*row)) is None
 
 

@@ -2,6 +2,7 @@
 
 import doctest
 from collections import Counter
+from types import SimpleNamespace
 
 import pytest
 
@@ -32,43 +33,37 @@ def test_draws_are_those_of_the_schedule(jobs, model):
     assert run_sizes.drawn(recipe) == pytest.approx({recipe.store_of(name): n for name, n in counted.items()}, rel=0.02)
 
 
-def test_a_store_may_be_drawn_from_by_two_recipes_and_the_greater_one_counts(jobs):
-    """MLM for as long as MSM's compute reads all its groups from the store of which MSM reads two in seven."""
-    caps = jobs(scale="paper").text_sizes._most_examples
-    english = caps["mlm", "xlmr", "en"]
-    longer = {"recipe": "mlm_equal_compute", "base": "xlmr", "override": {"mlm_sequences": 512}}
-    more = jobs(scale="paper", models={"long": longer}).text_sizes._most_examples
-    assert more["mlm", "xlmr", "en"] == pytest.approx(4 * english, rel=0.2)
-    assert {key: cap for key, cap in more.items() if key[0] != "mlm"} == {
-        key: cap for key, cap in caps.items() if key[0] != "mlm"
+def test_a_model_that_draws_more_than_the_catalogue_s_has_a_store_of_its_own(jobs):
+    """Larger shared stores would be mined again, and all models trained again that read them."""
+    plain = jobs(scale="paper").stores
+    models = {
+        "long": {"recipe": "mlm_equal_compute", "base": "xlmr_large", "override": {"mlm_sequences": 512}},
+        "short": {"recipe": "mlm_equal_compute", "base": "xlmr", "override": {"mlm_sequences": 64}},
     }
+    added = jobs(scale="paper", models=models).stores
+    assert added.caps.items() >= plain.caps.items()
+    assert added.caps["mlm", "long", "en"] == pytest.approx(4 * plain.caps["mlm", "xlmr", "en"], rel=0.2)
+    assert {name for _, name, _ in added.caps} - {name for _, name, _ in plain.caps} == {"long"}
+    read = {model: added.pairs(SimpleNamespace(model=model))["mlm:en"] for model in ("long", "short", "msm")}
+    assert read["short"] == read["msm"] != read["long"] and "pairs/mlm/long/en" in read["long"]
 
 
 def test_every_cap_is_above_what_its_language_is_drawn(plan):
     """By texts' sizes at the papers' scale; over all languages they are a few times what is drawn in all."""
     drawn = run_sizes.drawn(plan.pretraining.recipe("mlm_equal_compute"))["mlm"]
-    caps = [
-        cap for (mining, model, _), cap in plan.text_sizes._most_examples.items() if (mining, model) == ("mlm", "xlmr")
-    ]
+    caps = [cap for (mining, model, _), cap in plan.stores.caps.items() if (mining, model) == ("mlm", "xlmr")]
     assert len(caps) == 108 and run_sizes.MARGIN * drawn <= sum(caps) < 2 * run_sizes.MARGIN * drawn
 
 
 @pytest.mark.parametrize("scale", ["miniature", "small"])
 def test_no_cap_binds_at_a_generated_scale_and_a_small_change_of_a_recipe_changes_none(jobs, scale):
-    caps = jobs(scale=scale).text_sizes._most_examples
+    caps = jobs(scale=scale).stores.caps
     longer = {"base": "xlmr", "recipe": "msm", "override": {"steps": 2000}}
-    assert (
-        min(caps.values()) >= run_sizes.LEAST
-        and jobs(scale=scale, models={"longer": longer}).text_sizes._most_examples == caps
-    )
+    assert min(caps.values()) >= run_sizes.LEAST and jobs(scale=scale, models={"longer": longer}).stores.caps == caps
 
 
 def test_unknown_sizes_are_capped_by_all_that_is_drawn(jobs, tmp_path):
     """The size of a user's texts is unknown; CCP draws most: a document for each pair of half its groups."""
     plan = jobs(scale="paper", user_data={"cc100": str(tmp_path)})
-    caps = {
-        cap
-        for (mining, model, code), cap in plan.text_sizes._most_examples.items()
-        if (mining, model) == ("msm", "xlmr")
-    }
+    caps = {cap for (mining, model, code), cap in plan.stores.caps.items() if (mining, model) == ("msm", "xlmr")}
     assert len(caps) == 1 and 1 <= caps.pop() / (200_000 * 2048 / 2) < 1.25

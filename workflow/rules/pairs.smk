@@ -6,7 +6,9 @@ rule mine:
         documents=lambda wildcards: plan.mining.documents(
             wildcards.method, wildcards.part
         ),
-        tokenizer=plan.paths.checkpoint("{model}"),
+        tokenizer=lambda wildcards: plan.paths.checkpoint(
+            plan.models.tokenizer(wildcards.model)
+        ),
     output:
         record=plan.paths.work("pairs/{method}/{model}/{part}/record.json"),
     wildcard_constraints:
@@ -19,9 +21,7 @@ rule mine:
         recipe=lambda wildcards: as_json(plan.mining.recipe(wildcards.method).given()),
         most=lambda wildcards: option(
             "--most",
-            plan.text_sizes.most_examples(
-                wildcards.method, wildcards.model, wildcards.part
-            ),
+            plan.stores.caps.get((wildcards.method, wildcards.model, wildcards.part)),
         ),
         seed=lambda wildcards: plan.settings.sizes.seed,
     message:

@@ -3,7 +3,7 @@
 
 rule pretrain:
     input:
-        unpack(plan.pretraining.inputs),
+        unpack(plan.stores.inputs),
     output:
         record=plan.paths.work("encoders/{model}/pt{pt}/record.json"),
     wildcard_constraints:
@@ -18,7 +18,7 @@ rule pretrain:
             plan.pretraining.recipe(wildcards.model).given()
         ),
         encoding=lambda wildcards: plan.pretraining.encoding(wildcards.model),
-        pairs=lambda wildcards: assignments(plan.pretraining.pairs(wildcards)),
+        pairs=lambda wildcards: assignments(plan.stores.pairs(wildcards)),
         state=plan.paths.state("pretrain/{model}/pt{pt}"),
     message:
         "Pretrain {wildcards.model} (seed {wildcards.pt})"

@@ -8,12 +8,11 @@ from typing import get_args
 from stele import catalogue
 from stele.catalogue import recipes, user_documents
 from stele.catalogue.schema.models import Model
-from stele.errors import SteleError
 from stele.files.strict import Values
 from stele.plan.data import Data
 from stele.plan.mining import Mining
 from stele.plan.models import Models, Problem
-from stele.plan.paths import Inputs, Paths, as_json, flags
+from stele.plan.paths import Paths, as_json, flags
 from stele.plan.settings import Settings, cached_method
 from stele.recipes.mining import Corpus
 from stele.recipes.pretraining import PretrainingRecipe, parse_recipe
@@ -144,16 +143,6 @@ class Pretraining:
                 return f"{mining} needs {wanted} (found {', '.join(languages) or 'none'})"
         return None
 
-    # --- jobs ---------------------------------------------------------------------------------------------------------
-    def pairs(self, w) -> dict[str, str]:
-        """Records of the mined examples by `store:part`."""
-        tokenizer = self.models.tokenizer(w.model)
-        return {
-            f"{store}:{part}": self.paths.pairs(mining, tokenizer, part)
-            for store, mining in self.stores(w.model).items()
-            for part in self.mining.parts(mining, self.languages(w.model))
-        }
-
     def knowledge_pairs(self, model: str) -> set[tuple[str, str]]:
         """(mining recipe, record) of all knowledge pairs that a model is pretrained on."""
         return {
@@ -162,13 +151,3 @@ class Pretraining:
             if self.mining.reads_knowledge(mining)
             for part in self.mining.parts(mining, self.languages(model))
         }
-
-    def inputs(self, w) -> Inputs:
-        if not self.models.is_trained(w.model):
-            origin = self.models[w.model].snapshot_of
-            source = self.models.checkpoint_source(w.model) or (f"it is {origin} in the end" if origin else "no recipe")
-            raise SteleError(f"{w.model} is not pretrained here: {source}")
-        if problem := self.problem(w.model):
-            raise SteleError(f"encoders/{w.model}: {problem[0]}: {problem[1]}")
-        base = self.models.encoder(self.models[w.model].base, w.pt)
-        return {"base": base, "pairs": list(self.pairs(w).values())}
