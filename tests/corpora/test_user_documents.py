@@ -133,6 +133,15 @@ def test_a_shard_of_blank_texts_and_views_of_texts_are_read(read, tmp_path):
     assert record["documents"] == 1 and record["dropped"]["rows_without_text"] == 1, log
 
 
+def test_links_to_folders_are_followed_and_not_in_circles(read, tmp_path):
+    written(tmp_path, {"disk/lv/a.txt": "\n\n".join(TEXTS["lv"])})
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/lv").symlink_to(tmp_path / "disk/lv")
+    (tmp_path / "disk/lv/up").symlink_to(tmp_path / "disk")
+    _, record, _ = read({}, "lv")
+    assert record["documents"] == 2 and "repeated_documents" not in record["dropped"]
+
+
 def test_a_document_that_comes_a_thousand_times_is_kept_once_and_said(read):
     actual, record, log = read(
         {"de.txt": "\n\n".join(["Das ist ein Text. Er kommt oft."] * 1000 + ["Ein anderer."])}, "de"

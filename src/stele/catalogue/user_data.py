@@ -20,15 +20,23 @@ MANY = 2000  # files of a folder from which on they are remembered together
 
 
 def listing(folder: Path | str) -> list[str]:
-    """Sorted relative paths of the files below a folder, without hidden ones. Raises SteleError if it is no folder."""
+    """Sorted relative paths of the files below a folder and its links to folders, without hidden ones.
+
+    Raises SteleError if it is no folder.
+    """
     folder, paths = Path(folder).expanduser(), []
     if not folder.is_dir():
         raise SteleError(f"{folder}: {'a file, want a folder' if folder.exists() else 'no such folder'}")
-    for root, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
+    for root, folders, files in os.walk(folder, followlinks=True):
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and not _leads_up(Path(root, name)))
         below = Path(root).relative_to(folder).as_posix()
         paths += [name if below == "." else f"{below}/{name}" for name in files if not name.startswith(".")]
     return sorted(paths)
+
+
+def _leads_up(folder: Path) -> bool:
+    """Whether a folder is a link to a folder above it, in which no walk would end."""
+    return folder.is_symlink() and folder.parent.resolve().is_relative_to(folder.resolve())
 
 
 def find(files: Sequence[str], file: PartFile, part: str, where: str) -> list[str]:

@@ -97,10 +97,8 @@ def by_language(place: Path | str, known: Mapping[str, Language]) -> dict[str, O
         raise SteleError(f"{where}: no such folder or file; correct the path")
     folder, names = place_of(place)
     readable = [name for name in names if kind_of(name)]
-    links = [] if Path(place).expanduser().is_file() else _links_to_folders(folder)
-    linked = f"links to folders, which are not followed: {', '.join(links[:5])}" if links else ""
     if not readable:
-        others = f"found {', '.join(names[:5])}" if names else linked or "it is empty"
+        others = f"found {', '.join(names[:5])}" if names else "it is empty"
         raise SteleError(f"{where}: no documents in it ({others}); want {WANTED}")
     empty = {name for name in readable if not (folder / name).stat().st_size}
     if len(empty) == len(readable):
@@ -108,8 +106,6 @@ def by_language(place: Path | str, known: Mapping[str, Language]) -> dict[str, O
     if empty:  # a language that has no others is none of the documents'
         log.warning("%s: %d empty files are ignored: %s", where, len(empty), ", ".join(sorted(empty)[:5]))
         readable = [name for name in readable if name not in empty]
-    if linked:
-        log.warning("%s: %s", where, linked)
     if left_out := [name for name in names if not kind_of(name)]:
         log.warning("%s: %d files of other formats are ignored: %s", where, len(left_out), ", ".join(left_out[:5]))
     files: dict[str, set[str]] = {}  # of a file some rows state their language, others do not
@@ -135,10 +131,6 @@ def by_language(place: Path | str, known: Mapping[str, Language]) -> dict[str, O
             where, min(undetermined), f" and {len(undetermined) - 1} more" * (len(undetermined) > 1), UNDETERMINED,
         )  # fmt: skip
     return {code: OwnDocuments(tuple(sorted(files[code])), float(sizes[code])) for code in sorted(files)}
-
-
-def _links_to_folders(folder: Path) -> list[str]:
-    return [str(path.relative_to(folder)) for path in sorted(folder.rglob("*")) if path.is_symlink() and path.is_dir()]
 
 
 def files_of(place: Path | str, language: str) -> list[str]:
