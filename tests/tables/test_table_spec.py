@@ -39,11 +39,6 @@ def test_a_spec_that_changes_is_read_again_and_a_missing_one_is_an_error(bench):
         load_spec(path)
 
 
-def test_all_specs_load_and_are_where_they_belong(root):
-    tables = load_specs(root / "paper_tables")
-    assert [t.id for t in tables if t.paper == "msm"] == [f"msm/{n}" for n in range(1, 17)]
-
-
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
