@@ -216,13 +216,6 @@ def test_a_damaged_figure_says_so_in_its_place(tmp_path):
     assert "no such file" in page.xpath("//figure")[0].text_content() and not page.xpath("//img")
 
 
-def test_html_of_the_same_cells_has_the_same_bytes(bench, msm):
-    bench.result("msm", {"ar": 0.5, "en": 0.25})
-    drawn = [pages.by_paper(_draw(bench, table) for table in msm.values()) for _ in range(2)]
-    texts = [pages.paper_page(*papers, "i.html") for papers in drawn]
-    assert texts[0] == texts[1]
-
-
 def test_a_table_tells_of_what_it_is_made_from_and_of_nothing_else_in_the_folder(bench):
     table = bench.spec(
         **{"label: Second,": "label: Second, borrowed: other,"}, groups="sources: {other: {text: a report}}\ngroups"

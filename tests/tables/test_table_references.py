@@ -170,14 +170,6 @@ def test_a_mean_of_some_languages_is_not_held_against_that_of_all():
         assert any("published without a prompt by MTEB's code" in note for note in one.notes)
 
 
-def test_what_may_move_a_number_is_said_beside_the_verdict():
-    (one,) = [one for one in judged(revision="abc", config=["query_prompt"], query_prompt="x: ")
-              if one.published.locator == published_korean().locator]  # fmt: skip
-    assert one.state == "OK"
-    assert any("ours is abc" in note for note in one.notes)
-    assert "config.yaml sets query_prompt: 'x: '" in one.notes
-
-
 @pytest.mark.parametrize(
     ("given", "notes"),
     [

@@ -134,15 +134,6 @@ def test_a_row_that_lacks_queries_of_one_column_is_tested_in_the_others(two):
     assert why.startswith("Second and First: ") and "lacks 20 queries" in why
 
 
-def test_a_row_that_lacks_other_languages_is_tested_in_those_that_it_has(two):
-    """As embeddings that cover some pairs only: the whole row was refused for queries of other columns."""
-    first = {code: np.linspace(0, 0.5, 60) for code in LANGUAGES}
-    put(two, "first", first)
-    put(two, "second", {"ar": first["ar"] + 0.3 + np.linspace(0, 0.01, 60)})
-    cells, actual = compared(two, two.spec())
-    assert cells["second/value/ar"].better and not actual.untested
-
-
 def test_a_single_query_is_not_tested_and_it_says_so(bench):
     """The t-test has no p there; the other columns keep theirs, corrected over those that have one."""
     values = np.random.default_rng(0).random(60) / 2
