@@ -144,12 +144,6 @@ def test_the_texts_of_some_passages_are_those_of_the_full_reading(xor, tmp_path,
         XorRetrieve().texts(xor, "en", {"1", "9"})
 
 
-def test_w100_with_a_missing_column(xor, tmp_path):
-    put(tmp_path / "p/enwiki_20190201_w100.tsv", "id\ttext\ttitle\n1\tonly two\n")
-    with pytest.raises(SteleError, match=r"enwiki_20190201_w100\.tsv, line 2: want 3 tab-separated columns, found 2"):
-        list(XorRetrieve().passages(xor, "en"))
-
-
 def dpr(**other) -> dict:
     passage = {"title": "T", "text": "gold", "score": 1.0, "title_score": 0, "passage_id": "11"}
     hard = {"title": "H", "text": "hard", "score": 0.5, "title_score": 0}
