@@ -3,10 +3,10 @@
 import json
 from pathlib import Path
 
+import neuclir as union
 import numpy as np
 import pytest
 import test_retrieve as retrieval
-import test_retrieve_union as union
 from recorded import put
 from test_retrieval_processes import contents, on
 

@@ -8,7 +8,6 @@ import pytest
 import test_retrieve as retrieval
 from recorded import put, record
 
-from stele.errors import SteleError
 from stele.retrieval import retrieve
 from tests.jobs import job
 
@@ -46,10 +45,3 @@ def run(*given) -> Path:
     args = arguments(*given)
     retrieve.run(args)
     return args.output.parent
-
-
-def test_an_id_of_two_languages_is_refused(tmp_path, encoder, data):
-    path = tmp_path / "zh/zho-00000-of-00001.jsonl.gz"
-    put(path, [{"id": "fa-7", "title": "", "text": "river"}])
-    with pytest.raises(SteleError, match=r"passage id 'fa-7' appears twice \(passages 8 and 41 of 41\)"):
-        run(tmp_path, encoder, data, "neuclir_mlir", ["en"])
