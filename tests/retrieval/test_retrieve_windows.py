@@ -10,7 +10,6 @@ from recorded import write_mrtydi
 
 from stele.artifacts.run_files import read_run
 from stele.command.arguments import Job
-from stele.encoders import encode
 from stele.encoders.load import load_encoder
 from stele.errors import SteleError
 from stele.recipes.search import Windows
@@ -158,16 +157,6 @@ def test_the_run_is_that_of_a_full_ranking_of_windows(tmp_path, encoder, data):
         "windows": windows,
         "cut_windows": cut,
     }
-
-
-def test_the_same_run_whatever_the_batch(tmp_path, encoder, data, monkeypatch):
-    retrieve.run(arguments(tmp_path, encoder, data, "whole"))
-    monkeypatch.setattr(encode, "CPU_WINDOW", 1000)
-    retrieve.run(arguments(tmp_path, encoder, data))
-    assert facts(tmp_path, "out") == facts(tmp_path, "whole")
-    runs = [read_run(tmp_path / name / "runs/sw.trec.gz") for name in ("out", "whole")]
-    for query in runs[0].queries:
-        assert runs[0].ranking(query) == runs[1].ranking(query)
 
 
 @pytest.mark.parametrize("world", [2, 3])
