@@ -15,7 +15,6 @@ from stele.errors import SteleError
 from stele.papers.table import load_spec, references
 from stele.registry import names_held
 from stele.scoring import count_dataset
-from stele.scoring.count_dataset import as_metrics
 from stele.scoring.statistics import load_counts
 from tests.jobs import job
 from tests.retrieval.recorded import put
@@ -126,11 +125,6 @@ def test_a_dataset_that_cannot_be_counted_is_an_error(tmp_path, capsys):
 
 
 # --- real files ---
-def test_the_real_questions_of_xor(real_data):
-    actual = as_metrics(load_counts("xor_tydi").counts({"xor_tydi": {"all": real_data / "xor_tydi"}}))
-    assert actual["queries_train"]["languages"]["all"] == 15250
-    assert actual["queries_dev"]["languages"]["all"] == 2110
-    assert actual["languages"]["languages"] == {"all": 7}
 
 
 def test_the_real_queries_of_mr_tydi(real_data, tmp_path):
