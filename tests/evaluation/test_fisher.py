@@ -100,24 +100,6 @@ def test_blocks_do_not_matter(monkeypatch, block):
     assert p_value(parts, permutations=3000) == expected
 
 
-@pytest.mark.parametrize("size", [21, 64, 85, 130])
-def test_every_query_has_a_bit_of_its_own(size):
-    sizes = np.random.default_rng(0).random(size)
-    words = np.random.PCG64(4).random_raw(300 * math.ceil(size / 64)).reshape(300, -1)
-    bits = np.array([[int(row[i // 64]) >> i % 64 & 1 for i in range(size)] for row in words])
-    np.testing.assert_allclose(
-        np.concatenate(list(significance._sums(sizes, 300, 4))), (1 - 2 * bits) @ sizes, atol=1e-12
-    )
-
-
-def test_power_and_size_with_languages_of_unequal_size():
-    """The macro mean's own test: an effect in a language of few queries is seen, the large one's noise is not it."""
-    rng = np.random.default_rng(0)
-    small, large = rng.normal(1, 0.5, 40), rng.normal(0, 0.5, 2000)
-    assert p_value([small, large], permutations=5000) < 0.001
-    assert p_value([large], permutations=5000) > 0.05
-
-
 def test_values_that_are_no_numbers_are_refused():
     with pytest.raises(ValueError, match="finite"):
         p_value([np.array([0.1, math.nan])])

@@ -98,11 +98,6 @@ def test_the_nearest_are_those_of_a_stable_sort(pair, similarity, depth):
     assert depth < 45 or (best < 0).any()
 
 
-def test_a_sentence_alone_finds_itself():
-    for similarity in ("cosine", "csls"):
-        assert rank_pair(np.ones((1, 3)), np.ones((1, 3)), similarity, 10)[0].tolist() == [[0]]
-
-
 def test_vectors_that_cannot_be_compared_are_an_error():
     good, zero, nan = np.eye(2), np.array([[1.0, 0], [0, 0]]), np.array([[np.nan, 0], [0, 1]])
     with pytest.raises(SteleError, match="side that is searched: vector 2 of 2 holds only zeros"):
