@@ -1,6 +1,5 @@
 """What a run will cost: the arithmetic against the one that trains, against counts by hand, and what it covers."""
 
-import doctest
 import itertools
 import json
 import re
@@ -31,12 +30,6 @@ from stele.training.objectives.mlm import MaskedLanguageModelling
 
 FULL = Fill(tokens=1, sentences=1)
 SHAPE = Shape(layers=12, width=768, inner=3072, vocabulary=250002)
-
-
-@pytest.mark.parametrize("module", [cost_page, sizes, work], ids=lambda module: module.__name__)
-def test_the_examples_in_the_docstrings_hold(module):
-    outcome = doctest.testmod(module)
-    assert outcome.attempted and not outcome.failed
 
 
 def batch_of(objective: str, recipe) -> dict:

@@ -1,6 +1,5 @@
 """What a run draws of its stores: the arithmetic against the objectives' own and against a schedule that is counted."""
 
-import doctest
 from collections import Counter
 from types import SimpleNamespace
 
@@ -11,10 +10,6 @@ from stele.training import run_sizes
 from stele.training.tasks import scheduled
 
 MODELS = ("msm", "crop", "ict", "mlm_equal_compute", "kept", "mcontriever_continued", "msm_neg_4096")
-
-
-def test_the_examples_in_the_docstrings_hold():
-    assert doctest.testmod(run_sizes).attempted and not doctest.testmod(run_sizes).failed
 
 
 @pytest.mark.parametrize("model", MODELS)
