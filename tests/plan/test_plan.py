@@ -6,7 +6,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from stele import catalogue
 from stele.artifacts.results import RunKey
 from stele.errors import SteleError
 
@@ -20,13 +19,6 @@ def trained(plan):
     return [key for key in plan.models.all if plan.models.is_trained(key)]
 
 
-def test_every_fine_tuning_recipe_is_valid(plan):
-    for name in catalogue.load("recipes")["finetuning"]:
-        recipe = plan.finetuning.recipe(name)
-        assert recipe.total_steps(100_000) >= 1
-        assert recipe.threads == plan.settings.sizes.threads
-
-
 def test_every_pretraining_and_mining_recipe_is_valid_and_no_longer_than_its_objective(plan):
     for key in trained(plan):
         recipe, stores = plan.pretraining.recipe(key), plan.pretraining.stores(key)
@@ -34,20 +26,6 @@ def test_every_pretraining_and_mining_recipe_is_valid_and_no_longer_than_its_obj
         assert {store: plan.mining.recipe(mining).method for store, mining in stores.items()} == {s: s for s in stores}
         if recipe.objective == "msm":
             assert plan.mining.recipe("msm").sentences <= recipe.sentences
-
-
-def test_every_stand_in_and_world_is_valid(plan):
-    if not plan.settings.generated:
-        pytest.skip("the papers' scale has no generated data")
-    for key, entry in catalogue.load("standins").items():
-        assert plan.world.recipe(key).kind == entry["kind"]
-
-
-def test_the_global_batch_of_the_msm_rows_is_one(plan):
-    if plan.settings.generated:
-        pytest.skip("a small group has few ways to be cut")
-    sizes = {r.documents * r.groups for r in map(plan.pretraining.recipe, trained(plan)) if r.objective == "msm"}
-    assert sizes == {256}
 
 
 def test_models_of_one_family_share_their_mined_examples(jobs):

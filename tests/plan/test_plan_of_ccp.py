@@ -34,16 +34,6 @@ def test_its_code_is_no_other_objective_s(jobs):
     assert files["mine"] == {f"training.objectives.{name}" for name in ("ccp", "_ccp_bank", "_ccp_heads")}
 
 
-def test_the_paper_s_values(jobs):
-    """Wu et al., section 4 and tables 5 and 6: a step's 2,048 sequences in groups of 32, half of them MLM's."""
-    found = own(jobs).pretraining.recipe("mine")
-    stated = {"pairs": 32, "bank": 32768, "learning_rate": 3e-5, "temperature": 0.1, "window": 5, "l2": True}
-    assert {key: getattr(found, key) for key in stated} == stated
-    assert (found.groups * found.pairs, found.mlm_share, found.batch_norm) == (2048, 0.5, "asymmetric")
-    assert found.reach == (2, 2) and not found.output_norm and len(found.languages) == 108
-    assert found.bank_per == "all" and found.bank_languages == "own" and found.bank_sides == "context"
-
-
 @pytest.mark.parametrize(
     ("override", "wanted"),
     [({"window": 1}, "window: 1 sentence is the centre alone"), ({"bank": 512}, "bank: 512 is less than the 1024")],
