@@ -254,10 +254,6 @@ def test_sections_point_to_their_first_paragraph():
     assert page.sections == [("A", 1), ("B c", 1), ("D", 3), ("Empty", 3), ("E", 3)]
 
 
-def test_case_sensitive_wikis_keep_first_letters():
-    assert links("[[a]]", Site(first_letter=False)) == [("a", "a")]
-
-
 MARKUP = [
     "[[", "]]", "{{", "}}", "{|", "\n|}", "\n|-", "|", "'''", "''", "==", "\n== ", "\n* ", "<ref>", "</ref>", "<!--",
     "-->", "<nowiki>", "</nowiki>", "<table>", "</table>", "<br>", "[http://x ", "]", "File:", "Kategorie:", "de:",
@@ -289,19 +285,6 @@ def test_random_markup_leaves_no_markup_and_right_spans():
         assert [p for _, p in page.sections] == sorted(p for _, p in page.sections)
         kept += len(page.links)
     assert kept > 500
-
-
-@pytest.mark.parametrize(
-    "unit",
-    [
-        "{{", "}}", "{{a|", "[[", "]]", "[[a|", "[[File:a|", "[[File:a|[[b]]", "{|\n", "<ref ", "<ref>", "<!-- ", "'''",
-        "''", "=", " ", "(", "(,", "( ", "[http://a [", "__A", "_", "-{", "<p ", "<table>", "&", "&amp",
-        "[[a:b:", "< ", "<\t", "**", "[http://aaa",
-        "[[a{{", "; ", "{", "|\n", "*", "[[a|[x]", "\n ", "<nowiki>", "#", "[[é:", "[[a.b.c", "[[a]]", ". ",
-    ],
-)  # fmt: skip
-def test_odd_markup_takes_linear_time(unit):
-    assert_linear(lambda times: unit * times + "x")
 
 
 NESTED = [
