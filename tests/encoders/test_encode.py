@@ -64,10 +64,6 @@ def test_the_pooler_is_the_model_s_own(family):
         torch.testing.assert_close(vectors, model(input_ids=ids).pooler_output)
 
 
-def test_encoding_the_same_texts_gives_the_same_bytes(encoder, texts):
-    assert encoder.encode(texts, "query").tobytes() == encoder.encode(texts, "query").tobytes()
-
-
 def test_stream_gives_blocks_in_order_and_no_more_than_a_window(encoder, texts, monkeypatch):
     whole = encoder.encode(texts, "passage")
     monkeypatch.setattr(encoder, "window", 7)

@@ -65,11 +65,6 @@ def test_protocols_may_format_but_neither_cut_nor_pool_otherwise(tmp_path):
         load_encoder(folder, {"pooling": "cls"})
 
 
-def test_a_plain_folder_states_nothing(tmp_path):
-    with pytest.raises(SteleError, match="does not say how texts become vectors"):
-        load_encoder(make_folder(tmp_path / "plain", "bert"))
-
-
 # --- every key is read, changes nothing, or is refused ----------------------------------------------------------------
 BERT, MODEL = "sentence_bert_config.json", "config_sentence_transformers.json"
 POOLING, DENSE, NORMALIZE = (f"{n}/config.json" for n in ("1_Pooling", "2_Dense", "3_Normalize"))
