@@ -106,13 +106,6 @@ def test_two_crops_of_a_stretch_are_independent_and_repeat_with_the_seed():
         assert side.tokens.tolist() == same.tokens.tolist() != other.tokens.tolist()
 
 
-def test_mined_pairs_stay_as_they_are():
-    flat = Flat(np.arange(10), np.array([3, 2, 1, 4]), np.array([2, 2]))
-    queries, passages = both_sides(flat, RATIO, generator(0))
-    assert [row.tolist() for row in rows(queries)] == [[0, 1, 2], [5]]
-    assert [row.tolist() for row in rows(passages)] == [[3, 4], [6, 7, 8, 9]]
-
-
 def test_a_batch_is_cut_and_padded_on_each_side_by_itself():
     flat = Flat(np.arange(10, 20), np.array([3, 2, 1, 4]), np.array([2, 2]))
     made = pair_batch(both_sides(flat, RATIO, generator(0)), WORDS, (5, 5))
