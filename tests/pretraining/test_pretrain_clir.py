@@ -147,18 +147,6 @@ def test_qlm_and_rr_go_on_from_a_converted_model_and_keep_the_head(tmp_path, win
     assert first_states(after.eval(), ids, None, types=types).shape == (1, WIDTH)
 
 
-def test_kill_9_then_the_same_command_ends_in_the_same_bytes(tmp_path, bert, sections, capfd):
-    """Full attention, whose base no conversion stands before."""
-    recipe = {**CLIR, "length": 20, "save_every_seconds": 0}
-    calm, rough = (command(tmp_path / name, bert, sections, recipe) for name in ("calm", "rough"))
-    assert main(calm) == 0
-    assert interrupted(rough, 5, signal.SIGKILL) == -signal.SIGKILL
-    assert main(rough) == 0
-    assert "resuming after step 4" in capfd.readouterr().err
-    for name in ("model.safetensors", "rr_head.safetensors", "curve.csv"):
-        assert (tmp_path / "rough/out" / name).read_bytes() == (tmp_path / "calm/out" / name).read_bytes()
-
-
 def test_a_killed_conversion_ends_in_the_same_bytes_and_the_same_bits(tmp_path, bert, pairs):
     recipe = {**MLM, "sliding_window": WINDOWS, "save_every_seconds": 0}
     calm, rough = (command(tmp_path / name, bert, pairs, recipe) for name in ("calm", "rough"))
