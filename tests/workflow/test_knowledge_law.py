@@ -38,13 +38,6 @@ def jobs(project, model="mine"):
     return planned(project, *CHOICE, ENCODER.format(model))
 
 
-def test_a_comment_reruns_nothing_and_no_job_is_left(touched):
-    for stage in ("corpora", "pairs"):
-        for path in (touched / "src/stele" / stage).rglob("*.py"):
-            path.write_text(path.read_text() + "\n# a comment\n")
-    assert jobs(touched) == {}
-
-
 def test_a_method_reruns_its_own_pairs(touched):
     (touched / "src/stele/pairs/methods/clk.py").open("a").write("\nCHANGED = True\n")
     assert jobs(touched) == {"knowledge_pairs": 1, "tokenise": 1, "pretrain": 1}
