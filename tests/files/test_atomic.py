@@ -37,14 +37,6 @@ def test_a_failed_folder_leaves_the_old_folder_and_no_trace(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["folder"]
 
 
-def test_a_folder_is_replaced_whole(tmp_path):
-    path = tmp_path / "folder"
-    for name in ("a", "b"):
-        with atomic_directory(path, "job") as new:
-            (new / name).write_text(name)
-    assert [p.name for p in listed(path)] == ["b"]
-
-
 def test_a_folder_is_on_the_disk_before_it_is_swapped_in_and_each_file_is_synced_once(tmp_path, monkeypatch):
     """Whoever wrote a file: one that only appears whole in memory is empty after a power cut."""
     synced, swapped = [], []
