@@ -12,7 +12,7 @@ from stele.encoders.word_vectors import WordVectors
 from stele.errors import SteleError
 from stele.files.digests import files_digest
 from stele.pairs import section_pairs
-from stele.pairs.methods import DocumentMethod, KnowledgeMethod, SectionMethod, load_method, section
+from stele.pairs.methods import DocumentMethod, KnowledgeMethod, load_method, section
 from stele.pairs.methods.section import HeadingVectors, Span, collect, spans, terms
 from stele.pairs.section_pairs import stop_words
 from stele.recipes.mining import SectionRecipe
@@ -237,11 +237,6 @@ def test_wrong_recipes_and_parts_are_refused(tmp_path, change, words):
     with pytest.raises(SteleError, match=words):
         run(tmp_path, sources, bases, files, **change.get("recipe", {}))
     assert not (tmp_path / "pairs").exists()
-
-
-def test_a_recipe_of_another_method_names_its_own_command():
-    with pytest.raises(SteleError, match="clk examples are made by `pairs knowledge_pairs`"):
-        load_method('{"method": "clk"}', SectionMethod)
 
 
 def test_a_section_recipe_is_refused_by_the_other_commands():
