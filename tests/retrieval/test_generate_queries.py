@@ -103,6 +103,16 @@ def test_it_goes_on_after_kill_9(tmp_path, generator, data, monkeypatch, module,
     assert files(tmp_path / "out") == files(tmp_path / "whole")
 
 
+def test_queries_of_other_windows_are_not_gone_on_with(tmp_path, generator, data, monkeypatch):
+    monkeypatch.setattr(generate_queries, "PART", 8)
+    longer = {"windows": json.dumps({**windowed.FEW, "sentences": windowed.FEW["sentences"] + 1})}
+    generate_queries.run(arguments(tmp_path, generator, data, "whole").model_copy(update=longer))
+    args = arguments(tmp_path, generator, data)
+    killed(lambda: generate_queries.run(args), kill_at(generate_queries, "atomic_write_json", 3))
+    generate_queries.run(args.model_copy(update=longer))
+    assert files(tmp_path / "out") == files(tmp_path / "whole")
+
+
 def test_parts_and_batches_change_nothing(tmp_path, generator, data, monkeypatch):
     generate_queries.run(arguments(tmp_path, generator, data, "whole"))
     monkeypatch.setattr(generate_queries, "PART", 7)

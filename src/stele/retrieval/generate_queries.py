@@ -66,8 +66,8 @@ def run(args: GenerateQueries) -> None:
     data = data_folders(benchmark_data)
     (query_set,) = benchmark.query_sets([args.language])
     inputs = {"generator": args.generator, **benchmark_data}
-    made_by = {"benchmark": args.benchmark, "language": args.language, "windows": windows.model_dump()}
-    made_by |= recipe.model_dump()
+    made_by = {"benchmark": args.benchmark, "language": args.language}
+    made_by |= {"windows": windows.model_dump(), "recipe": recipe.model_dump()}  # a recipe has a key `windows`, too
     state = own_folder(args.state, recipe=made_by, inputs=inputs, seed=args.seed, code=args.code)
 
     # draw windows, and generate a query for each
