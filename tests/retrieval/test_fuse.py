@@ -140,6 +140,15 @@ def test_folds_of_one_s_own(fusing, tmp_path):
     assert [row["topics"].split() for row in rows] == [TOPICS[1::2], TOPICS[::2]]
 
 
+def test_folds_of_other_benchmarks_alone_are_warned_of(fusing, tmp_path, caplog):
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own/Made.txt").write_text("".join(f"{t} a\n" for t in TOPICS))
+    hits = random_hits(1, 5, 0.0)
+    folder = fusing("other", hits, hits, random_judgments(1), "--folds", str(record(tmp_path / "own", content="own")))
+    assert len(json.loads((folder / "retrieval.json").read_text())["searches"]["xx"]["alphas"]) == 5
+    assert "no made.txt beside it, so topics have folds by hash" in caplog.text
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

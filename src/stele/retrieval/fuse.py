@@ -12,6 +12,7 @@ from the list of term matching, ranks below a document that is missing from both
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -33,6 +34,8 @@ from stele.files.formats import write_csv
 from stele.files.reading import open_unpacked, parse_object
 from stele.files.strict import validate
 from stele.recipes.search import Fusion
+
+logger = logging.getLogger(__name__)
 
 ALPHAS = np.arange(101) / 100  # the weight of term matching; the paper does not say which were tried
 DIGITS = 4  # of the mean AP that a weight is chosen by
@@ -139,9 +142,12 @@ def _read(runs: Mapping[str, Path], name: str, record: Path) -> Run:
 
 def _folds(args: Fuse, topics: list[str]) -> dict[str, int]:
     """Assigns each topic a fold: by the benchmark's file in --folds, if there is one, else by a hash of the topic."""
-    path = args.folds.parent / f"{args.benchmark}.txt" if args.folds else None
+    name = f"{args.benchmark}.txt"
+    own = sorted(args.folds.parent.rglob(name), key=lambda path: len(path.parts)) if args.folds else []
+    if args.folds and not own:
+        logger.warning("%s: no %s beside it, so topics have folds by hash", args.folds, name)
     try:
-        return read_folds(path, topics) if path and path.exists() else folds_by_hash(topics)
+        return read_folds(own[0], topics) if own else folds_by_hash(topics)
     except SteleError as error:
         raise SteleError(f"{args.benchmark}: {error}") from None
 
