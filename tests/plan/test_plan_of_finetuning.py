@@ -6,6 +6,7 @@ import pytest
 
 from stele import catalogue
 from stele.artifacts.results import RunKey
+from stele.catalogue import recipes
 from stele.errors import SteleError
 from stele.plan.paths import option
 
@@ -59,6 +60,17 @@ def test_the_command_is_told_of_mined_negatives_and_not_of_who_mines(plan):
         assert option("--negatives", *plan.finetuning.mined_negatives(w)).startswith("--negatives ") == mined
         assert not {"start", "miner"} & set(recipe)
     assert not {"negatives", "hard_negative_ratio"} & set(plan.finetuning.recipe("mrtydi").given())
+
+
+def test_a_recipe_whose_training_set_has_no_languages_ends_in_none(plan):
+    """The recipe `nq` was trained in the place of one that is called nq-shi, by a slip or in recipes.yaml."""
+    with pytest.raises(SteleError, match=r"training set nq has .*: unknown fine-tuning recipe 'nq-shi'; .* 'nq_shi'"):
+        plan.finetuning.recipe("nq-shi")
+    assert plan.finetuning.recipe("mrtydi-sw") == plan.finetuning.recipe("mrtydi")
+    whole = catalogue.load("recipes")
+    wrong = {**whole, "finetuning": {**whole["finetuning"], "wiki-long": whole["finetuning"]["wiki"]}}
+    with pytest.raises(SteleError, match=r"recipes.yaml: finetuning.wiki-long: .* write wiki_long"):
+        recipes.check_recipes(wrong, "recipes.yaml")
 
 
 def test_a_row_needs_the_collections_that_are_mined(plan):

@@ -73,6 +73,8 @@ def check_recipes(values: Facts, where: str) -> None:
     for section in KINDS:
         for name, entry in values[section].items():
             at = [section, name]
+            if section == "finetuning" and "-" in name:
+                raise SteleError(f"{where}: {'.'.join(at)}: a language follows a -; write {name.replace('-', '_')}")
             check_recipe(section, entry, where, at)
             for key in {"start", "miner", "equal_compute_to"} & entry.keys():
                 choice(entry, key, values[section], where, at)

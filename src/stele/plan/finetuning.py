@@ -29,8 +29,15 @@ class Finetuning:
     # --- recipes ------------------------------------------------------------------------------------------------------
     @cached_method
     def recipe(self, name: str) -> FinetuningRecipe:
-        """The fine-tuning recipe at this scale. Its command takes all keys except those that only the plan reads."""
-        return recipes.finetuning(name, self.settings.sizes)
+        """The fine-tuning recipe at this scale. Its command takes all keys except those that only the plan reads.
+
+        Raises SteleError for a name that ends in a language if the training set has no parts by language.
+        """
+        whole = recipes.finetuning(name, self.settings.sizes)
+        if "-" in name and not self.data.training_set(training_set := whole.training_set.entry).languages:
+            where = f"training set {training_set} has no parts by language"
+            raise unknown("fine-tuning recipe", name, recipes.names("finetuning"), where)
+        return whole
 
     def modules(self, recipe: str) -> list[str]:
         """The modules that read a recipe's training sets."""
