@@ -46,6 +46,7 @@ def fusing(tmp_path, monkeypatch):
 
     def call(name: str, term, dense, judged, *more: str, topics=TOPICS, searched="made", same_id=False) -> Path:
         made = BenchmarkReader()
+        made.FIELDS = False
         monkeypatch.setattr(fuse, "stated_left_out", lambda *arguments: LeftOut(same_id=same_id))
         made.queries = lambda data, query_set: (Query(topic, topic) for topic in topics)
         made.judgments = lambda data, query_set: judged

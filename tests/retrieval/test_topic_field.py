@@ -10,7 +10,7 @@ import pytest
 from stele.benchmarks.ciral import Ciral
 from stele.benchmarks.types import QuerySet
 from stele.errors import SteleError
-from stele.retrieval import bm25, retrieve
+from stele.retrieval import bm25, fuse, retrieve
 from tests.jobs import job
 from tests.retrieval.recorded import record
 
@@ -48,6 +48,18 @@ def test_term_matching_asks_by_the_field(tmp_path, data):
     assert searched(tmp_path, data, "title") == "1"
     assert searched(tmp_path, data, "description", field="description") == "2"
     assert json.loads((tmp_path / "description/retrieval.json").read_text())["recipe"]["field"] == "description"
+
+
+def test_runs_by_another_field_are_fused(tmp_path, data):
+    """Topics of TREC-4 have no title, the collections' usual field."""
+    topics = [f"<top>\n<num> Number: SP{n}\n<desc> Description:\nnovela\n</top>\n" for n in range(1, 7)]
+    (tmp_path / "trec3/topics.SP1-SP25.spanish.english").write_text("".join(topics))
+    (tmp_path / "trec3/qrels.1-25.spanish").write_text("".join(f"{n} 0 2 1\n" for n in range(1, 7)))
+    assert searched(tmp_path, data, "description", field="description") == "2"
+    run = str(tmp_path / "description/retrieval.json")
+    line = ["--benchmark", "trec3_es", "--languages", "es", "--term", run, "--dense", run, "--data", *data]
+    fuse.run(job(fuse, [*line, "--output", str(tmp_path / "fused/retrieval.json")]))
+    assert first(tmp_path, "fused") == "2"
 
 
 def test_an_encoder_asks_by_the_field(tmp_path, data, encoder, monkeypatch):

@@ -80,20 +80,21 @@ def run(args: Fuse) -> None:
     with atomic_directory(folder, JOB) as made:
         for query_set in benchmark.query_sets(args.languages):
             # the documents of both lists, topic by topic, and the judgments
-            name, queries = query_set.name, list(benchmark.queries(data, query_set))
+            name, judgments = query_set.name, benchmark.judgments(data, query_set)
+            # topics with fields are all judged ones; some may lack the default field, by which no run asked
+            ids = [*judgments] if benchmark.FIELDS else [query.id for query in benchmark.queries(data, query_set)]
             left_out = stated_left_out(args.benchmark, data, query_set)
             left_out = left_out._replace(same_id=bool(left_out.same_id))  # where nobody says, scoring refuses them
-            no_hits = {query.id: left_out.of(query.id) for query in queries}
+            no_hits = {query: left_out.of(query) for query in ids}
             both = _read(term, name, args.term), _read(dense, name, args.dense)
             term_run, dense_run = (without(run, no_hits) for run in both)
-            judgments = benchmark.judgments(data, query_set)
             topics: dict[str, Candidates] = {}
             judged: dict[str, Mapping[str, int]] = {}
-            for query in queries:
-                hits = term_run.hits(query.id), dense_run.hits(query.id)
-                topics[query.id] = candidates(*hits, min_max=recipe.scores == "min_max")
-                if query.id in judgments:
-                    judged[query.id] = judgments[query.id]
+            for query in ids:
+                hits = term_run.hits(query), dense_run.hits(query)
+                topics[query] = candidates(*hits, min_max=recipe.scores == "min_max")
+                if query in judgments:
+                    judged[query] = judgments[query]
             # a weight for each fold, and the fused run
             folds = choose_weights(topics, judged, _folds(args, list(topics)), args.depth)
             alpha_of = {topic: float(ALPHAS[fold.chosen]) for fold in folds for topic in fold.topics}
