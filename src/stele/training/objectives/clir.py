@@ -8,7 +8,7 @@ next task.
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -137,6 +137,12 @@ def draw_negatives(store: SectionStore, drawn: Drawn, rng: np.random.Generator) 
     return chosen + (chosen >= drawn.documents), hard
 
 
+def check_token_types(task: str, config: Any) -> None:
+    """Raises SteleError for a model without two token types, which tell it a query from its document."""
+    if getattr(config, "type_vocab_size", 0) < 2:
+        raise SteleError(f"{task}: found a {config.model_type} model without two token types; use one such as BERT")
+
+
 # --- query language modelling -----------------------------------------------------------------------------------------
 class QueryModelling(Objective):
     """Query language modelling: predicts hidden tokens of a query from it and a relevant document (section 4.2.1)."""
@@ -160,6 +166,10 @@ class QueryModelling(Objective):
 
     def flops(self, batch, shape):
         return self.recipe.mlm_flops(shape, *self.sizes(batch))
+
+    def heads(self, model):
+        check_token_types("QLM", model.config)
+        return super().heads(model)
 
     def loss(self, heads, model, batch, processes=None):
         """Mean cross-entropy of hidden tokens, by the checkpoint's own vocabulary head, tied to its embeddings."""
@@ -218,8 +228,7 @@ class RelevanceRanking(Objective):
         from stele.training.heads import initialise
 
         config, pointwise = model.config, self.recipe.ranking == "pointwise"
-        if getattr(config, "type_vocab_size", 0) < 2:
-            raise SteleError(f"RR: found a {config.model_type} model without two token types; use one such as BERT")
+        check_token_types("RR", config)
         if pointwise and getattr(model.base_model, "pooler", None) is None:
             raise SteleError("RR: `ranking: pointwise` needs a pooler, but the checkpoint has none; use pairwise")
         score = nn.Linear(config.hidden_size, 2 if pointwise else 1, bias=pointwise)
