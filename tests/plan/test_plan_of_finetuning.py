@@ -73,6 +73,22 @@ def test_a_recipe_whose_training_set_has_no_languages_ends_in_none(plan):
         recipes.check_recipes(wrong, "recipes.yaml")
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("pooling", "cls", "was fine-tuned with pooling: 'mean', but the recipe says 'cls'"),
+        ("towers", "shared", "was fine-tuned with separate towers, but the recipe says shared"),
+    ],
+)
+def test_a_recipe_that_cannot_go_on_from_its_start_is_refused_before_that_is_trained(
+    plan, monkeypatch, key, value, message
+):
+    of_all = catalogue.load("recipes")["finetuning"]
+    monkeypatch.setitem(of_all, "mine", {**of_all["nq"], "start": "nq", key: value})
+    with pytest.raises(SteleError, match=f"fine-tuning recipe 'mine': start: nq: {message}"):
+        plan.finetuning.recipe("mine")
+
+
 def test_a_row_needs_the_collections_that_are_mined(plan):
     found = plan.rows.downloads(RunKey("mrtydi", "mcontriever", "multilingual_kept"))
     assert plan.paths.dataset("msmarco_passage_corpus", "all") in found

@@ -31,12 +31,15 @@ class Finetuning:
     def recipe(self, name: str) -> FinetuningRecipe:
         """The fine-tuning recipe at this scale. Its command takes all keys except those that only the plan reads.
 
-        Raises SteleError for a name that ends in a language if the training set has no parts by language.
+        Raises SteleError for a name that ends in a language if the training set has no parts by language, and for a
+        recipe that cannot go on from its `start`.
         """
         whole = recipes.finetuning(name, self.settings.sizes)
         if "-" in name and not self.data.training_set(training_set := whole.training_set.entry).languages:
             where = f"training set {training_set} has no parts by language"
             raise unknown("fine-tuning recipe", name, recipes.names("finetuning"), where)
+        if whole.start:
+            whole.check_start(self.recipe(whole.start).spec(), f"fine-tuning recipe {name!r}: start: {whole.start}")
         return whole
 
     def modules(self, recipe: str) -> list[str]:

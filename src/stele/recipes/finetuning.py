@@ -172,6 +172,17 @@ class FinetuningRecipe(OptimiserKeys):
         names = ("towers", "pooling", "normalize", "query_length", "passage_length", "passage_format", "segments")
         return EncodingSpec(**{name: getattr(self, name) for name in names})
 
+    def check_start(self, earlier: EncodingSpec, where: str) -> None:
+        """Raises SteleError if this recipe cannot go on from a fine-tuning of other pooling, texts or towers."""
+        spec = self.spec()
+        for name in ("pooling", "normalize", "segments", "passage_format"):
+            before, now = getattr(earlier, name), getattr(spec, name)
+            if before != now:
+                differs = f"was fine-tuned with {name}: {before!r}, but the recipe says {now!r}"
+                raise SteleError(f"{where}: {differs}; use that")
+        if (earlier.towers, spec.towers) == ("separate", "shared"):
+            raise SteleError(f"{where}: was fine-tuned with separate towers, but the recipe says shared; use separate")
+
     def total_steps(self, examples: int) -> int:
         """Number of optimiser steps of the run; an epoch leaves out the examples that do not fill a whole step."""
         return self.steps or max(1, int(Fraction(str(self.epochs)) * self.steps_per_epoch(examples)))

@@ -110,14 +110,10 @@ def load_model(folder: Path, recipe: FinetuningRecipe, seed: int) -> tuple[DualE
     SteleError if the recipe contradicts an earlier fine-tuning, or has texts longer than the model's positions.
     """
     spec, earlier = recipe.spec(), read_spec(folder)
-    for name in ("pooling", "normalize", "segments", "passage_format") if earlier else ():
-        before, now = getattr(earlier, name), getattr(spec, name)
-        if before != now:
-            raise SteleError(f"{folder}: was fine-tuned with {name}: {before!r}, but the recipe says {now!r}; use that")
+    if earlier:
+        recipe.check_start(earlier, str(folder))
     sources = tower_folders(folder, earlier or spec.model_copy(update={"towers": "shared"}))
     names = ["shared"] if spec.towers == "shared" else ["query", "passage"]
-    if len(sources) > len(names):
-        raise SteleError(f"{folder}: was fine-tuned with separate towers, but the recipe says shared; use separate")
     tokenizer = load_tokenizer(sources[0])
     check_probe(folder, tokenizer)
     towers, new = {}, []
