@@ -89,6 +89,17 @@ def test_a_recipe_that_cannot_go_on_from_its_start_is_refused_before_that_is_tra
         plan.finetuning.recipe("mine")
 
 
+@pytest.mark.parametrize(
+    ("keys", "missing"), [({"miner": "marco"}, "negatives: mined"), ({"negatives": "mined"}, "miner")]
+)
+def test_mined_negatives_and_who_mines_them_are_named_together(plan, monkeypatch, keys, missing):
+    """The job itself refused the recipe, but after the start was trained and the negatives were mined."""
+    of_all = catalogue.load("recipes")["finetuning"]
+    monkeypatch.setitem(of_all, "mine", {**of_all["mrtydi"], **keys})
+    with pytest.raises(SteleError, match=f"fine-tuning recipe 'mine': `{missing}` is missing"):
+        plan.finetuning.recipe("mine")
+
+
 def test_a_row_needs_the_collections_that_are_mined(plan):
     found = plan.rows.downloads(RunKey("mrtydi", "mcontriever", "multilingual_kept"))
     assert plan.paths.dataset("msmarco_passage_corpus", "all") in found

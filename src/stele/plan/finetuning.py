@@ -32,7 +32,7 @@ class Finetuning:
         """The fine-tuning recipe at this scale. Its command takes all keys except those that only the plan reads.
 
         Raises SteleError for a name that ends in a language if the training set has no parts by language, and for a
-        recipe that cannot go on from its `start`.
+        recipe that cannot go on from its `start`, or has one of `miner` and `negatives: mined` without the other.
         """
         whole = recipes.finetuning(name, self.settings.sizes)
         if "-" in name and not self.data.training_set(training_set := whole.training_set.entry).languages:
@@ -40,6 +40,9 @@ class Finetuning:
             raise unknown("fine-tuning recipe", name, recipes.names("finetuning"), where)
         if whole.start:
             whole.check_start(self.recipe(whole.start).spec(), f"fine-tuning recipe {name!r}: start: {whole.start}")
+        if (whole.negatives == "mined") != (whole.miner is not None):
+            missing = "negatives: mined" if whole.miner else "miner"
+            raise SteleError(f"fine-tuning recipe {name!r}: `{missing}` is missing; give it, or leave the other out")
         return whole
 
     def modules(self, recipe: str) -> list[str]:
