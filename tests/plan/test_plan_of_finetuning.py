@@ -100,6 +100,17 @@ def test_mined_negatives_and_who_mines_them_are_named_together(plan, monkeypatch
         plan.finetuning.recipe("mine")
 
 
+def test_a_training_set_of_another_kind_is_refused(plan, monkeypatch):
+    """squad and squad2 are easily taken for each other: the jobs found that out when the model was pretrained."""
+    whole = catalogue.load("recipes")
+    monkeypatch.setitem(whole["finetuning"], "mine", {**whole["finetuning"]["nq"], "training_set": "squad2"})
+    with pytest.raises(SteleError, match="training set squad2 has no training examples"):
+        plan.finetuning.recipe("mine")
+    monkeypatch.setitem(whole["answering"], "squad2", {**whole["answering"]["squad2"], "training_set": "squad"})
+    with pytest.raises(SteleError, match="training set squad has no questions with answers in paragraphs"):
+        plan.rows.problem(RunKey("mlqa", "mbert_qlm_rr_10", "zero_shot"))
+
+
 def test_a_row_needs_the_collections_that_are_mined(plan):
     found = plan.rows.downloads(RunKey("mrtydi", "mcontriever", "multilingual_kept"))
     assert plan.paths.dataset("msmarco_passage_corpus", "all") in found

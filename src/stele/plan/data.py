@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from stele import catalogue
+from stele.benchmarks.load import load_reader
 from stele.catalogue import datasets
 from stele.catalogue.schema.benchmarks import Benchmark, TrainingSet
 from stele.catalogue.schema.datasets import Part
@@ -180,6 +182,15 @@ class Data:
             f"{reader}: {', '.join(users)} is your own data, but {', '.join(lacking)} would be generated, and "
             f"generated texts do not fit real ones. Add to config.yaml: user_data: {{{wanted}}}"
         )
+
+
+def check_reader(module: str, kind: type) -> None:
+    """Raises SteleError if a file of stele/benchmarks reads nothing of a `kind`.
+
+    Packages that only the jobs' environments have may be missing here; the job then finds out.
+    """
+    with suppress(ImportError):
+        load_reader(module, kind)
 
 
 def _is_among(code: str, languages: Sequence[str] | None) -> bool:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from stele.benchmarks.reader import TrainingReader
 from stele.catalogue import recipes
 from stele.errors import SteleError, unknown
-from stele.plan.data import Data
+from stele.plan.data import Data, check_reader
 from stele.plan.models import Models
 from stele.plan.paths import Inputs, Paths, pretraining_seed
 from stele.plan.settings import Settings, cached_method
@@ -32,7 +33,8 @@ class Finetuning:
         """The fine-tuning recipe at this scale. Its command takes all keys except those that only the plan reads.
 
         Raises SteleError for a name that ends in a language if the training set has no parts by language, and for a
-        recipe that cannot go on from its `start`, or has one of `miner` and `negatives: mined` without the other.
+        recipe that cannot go on from its `start`, has one of `miner` and `negatives: mined` without the other, or reads
+        a set without training examples.
         """
         whole = recipes.finetuning(name, self.settings.sizes)
         if "-" in name and not self.data.training_set(training_set := whole.training_set.entry).languages:
@@ -43,6 +45,8 @@ class Finetuning:
         if (whole.negatives == "mined") != (whole.miner is not None):
             missing = "negatives: mined" if whole.miner else "miner"
             raise SteleError(f"fine-tuning recipe {name!r}: `{missing}` is missing; give it, or leave the other out")
+        for training_set in filter(None, (whole.training_set, whole.dev_set)):
+            check_reader(training_set.module, TrainingReader)
         return whole
 
     def modules(self, recipe: str) -> list[str]:

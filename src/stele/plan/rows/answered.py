@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from pydantic import Field
 
 from stele.artifacts.results import RunKey
+from stele.benchmarks.reader import SpanTrainingReader
 from stele.catalogue import recipes
 from stele.files.strict import Strict
+from stele.plan.data import check_reader
 from stele.plan.models import Problem
 from stele.plan.paths import Inputs, as_json
 from stele.plan.rows.dense import Dense
@@ -25,9 +27,14 @@ class Answered(Dense):
         answering: str = Field(description="recipe by which a model learns to find answers")
 
     def recipe(self, row: RunKey) -> AnsweringRecipe:
-        """Training recipe of an answering model, as the command line takes it."""
+        """Training recipe of an answering model, as the command line takes it.
+
+        Raises SteleError if its training set has no questions about paragraphs.
+        """
         name = self.upstream.protocols.setting(row.benchmark, row.setting)["answering"]
-        return recipes.answering(name, self.upstream.paths.settings.sizes)
+        recipe = recipes.answering(name, self.upstream.paths.settings.sizes)
+        check_reader(recipe.training_set.module, SpanTrainingReader)
+        return recipe
 
     def problem(self, row: RunKey) -> Problem | None:
         name = self.upstream.protocols.setting(row.benchmark, row.setting)["answering"]
