@@ -57,6 +57,15 @@ def test_term_matching_is_expanded_where_that_was_better_on_the_test_topics():
     assert all(term[name] == ({"bm25_rm3"} if name in expanded else {"bm25"}) for name in term if term[name])
 
 
+def test_what_is_scored_by_answers_is_not_fused(jobs):
+    """Its job had no judgments to choose the weights by, and said so when both rankings were made."""
+    lexical = {"kind": "lexical", "k1": 0.9, "b": 0.4}
+    mine = {"term": lexical, "mine": {"kind": "fused", "term": "bm25", "dense": "zero_shot_nq"}}
+    made = jobs(scale="paper", add_settings={"xor_retrieve": mine})
+    state, reason = made.rows.problem(RunKey("xor_retrieve", "mbert", "mine"))
+    assert state == "not built" and "xor_retrieve has no judgments of passages" in reason
+
+
 def test_folds_of_the_user_s_are_an_input(plan, tmp_path):
     made = plan(tmp_path, user_data={fused.FOLDS: str(tmp_path)})
     record = made.paths.dataset(fused.FOLDS, "all")

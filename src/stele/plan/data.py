@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from stele import catalogue
-from stele.benchmarks.load import load_reader
+from stele.benchmarks.load import Reader, load_reader
 from stele.catalogue import datasets
 from stele.catalogue.schema.benchmarks import Benchmark, TrainingSet
 from stele.catalogue.schema.datasets import Part
@@ -184,13 +184,14 @@ class Data:
         )
 
 
-def check_reader(module: str, kind: type) -> None:
-    """Raises SteleError if a file of stele/benchmarks reads nothing of a `kind`.
+def reader_of(name: str, kind: type[Reader]) -> Reader | None:
+    """Reader of a benchmark or training set; None if it needs packages that only the jobs' environments have.
 
-    Packages that only the jobs' environments have may be missing here; the job then finds out.
+    Raises SteleError if its file in stele/benchmarks reads nothing of this `kind`.
     """
     with suppress(ImportError):
-        load_reader(module, kind)
+        return load_reader(name, kind)
+    return None
 
 
 def _is_among(code: str, languages: Sequence[str] | None) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from stele.benchmarks.reader import TrainingReader
 from stele.catalogue import recipes
 from stele.errors import SteleError, unknown
-from stele.plan.data import Data, check_reader
+from stele.plan.data import Data, reader_of
 from stele.plan.models import Models
 from stele.plan.paths import Inputs, Paths, pretraining_seed
 from stele.plan.settings import Settings, cached_method
@@ -46,7 +46,7 @@ class Finetuning:
             missing = "negatives: mined" if whole.miner else "miner"
             raise SteleError(f"fine-tuning recipe {name!r}: `{missing}` is missing; give it, or leave the other out")
         for training_set in filter(None, (whole.training_set, whole.dev_set)):
-            check_reader(training_set.module, TrainingReader)
+            reader_of(training_set.module, TrainingReader)
         return whole
 
     def modules(self, recipe: str) -> list[str]:

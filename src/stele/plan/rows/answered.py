@@ -10,7 +10,7 @@ from stele.artifacts.results import RunKey
 from stele.benchmarks.reader import SpanTrainingReader
 from stele.catalogue import recipes
 from stele.files.strict import Strict
-from stele.plan.data import check_reader
+from stele.plan.data import reader_of
 from stele.plan.models import Problem
 from stele.plan.paths import Inputs, as_json
 from stele.plan.rows.dense import Dense
@@ -33,7 +33,7 @@ class Answered(Dense):
         """
         name = self.upstream.protocols.setting(row.benchmark, row.setting)["answering"]
         recipe = recipes.answering(name, self.upstream.paths.settings.sizes)
-        check_reader(recipe.training_set.module, SpanTrainingReader)
+        reader_of(recipe.training_set.module, SpanTrainingReader)
         return recipe
 
     def problem(self, row: RunKey) -> Problem | None:

@@ -8,7 +8,9 @@ from typing import Any
 from pydantic import Field
 
 from stele.artifacts.results import RunKey
+from stele.benchmarks.reader import BenchmarkReader
 from stele.catalogue import datasets
+from stele.plan.data import reader_of
 from stele.plan.models import Problem
 from stele.plan.paths import Inputs
 from stele.plan.rows import Kind, kind_of, lexical
@@ -44,7 +46,10 @@ class Fused(Kind):
         return [(part, kind_of(self.upstream, part)) for part in self.parts(row)]
 
     def problem(self, row: RunKey) -> Problem | None:
-        """The problem of the dense retrieval row, else of the term matching row, else of the folds."""
+        """The problem of the benchmark, else of the dense retrieval row, of the term matching row, or of the folds."""
+        reader = reader_of(row.benchmark, BenchmarkReader)
+        if reader and reader.SCORED_BY != "judgments":
+            return "not built", f"{row.benchmark} has no judgments of passages, by which the weights are chosen"
         for part in reversed(self.parts(row)):
             if not self.upstream.protocols.is_known(part.benchmark, part.setting):
                 return "not built", f"no rule builds {part.benchmark}/{part.setting} yet"
