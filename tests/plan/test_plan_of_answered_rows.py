@@ -48,6 +48,22 @@ def test_one_s_own_questions_are_answered_in_all_their_pairs(tmp_path):
     assert of.rows.languages(ROW) == of.data.benchmark("mlqa").languages
 
 
+@pytest.mark.parametrize(("metric", "is_built"), [("f1", False), ("f1_squad", True)])
+def test_metrics_must_know_the_language_of_the_answers(jobs, tmp_path, metric, is_built):
+    """MLQA's rules for French are wanting; the row was trained before its scoring said so."""
+    facts = {"title": "Mine", "languages": ["en-fr"], "data": ["mine"], "judgments": ["mine"]}
+    data = {"title": "Mine", "version": "1", "parts": "all", "languages": ["en", "fr"], "files": [], "licence": "mine"}
+    made = jobs(
+        scale="paper",
+        add_datasets={"mine": {**data, "wall": "private", "how": "it is yours"}},
+        add_benchmarks={"mine": {**facts, "module": "mlqa", "metrics": [metric]}},
+        add_settings={"mine": {"zero_shot": {"kind": "answered", "answering": "squad2"}}},
+        user_data={"mine": str(tmp_path)},
+    )
+    problem = made.rows.problem(ROW._replace(benchmark="mine"))
+    assert problem is None if is_built else "f1: unknown MLQA answer language 'fr'" in problem[1]
+
+
 def test_the_recipe_is_the_papers_and_where_the_code_differs_another():
     paper, small = (plan(scale).rows.kinds.get("answered") for scale in ("paper", "miniature"))
     whole = json.loads(paper.as_json(ROW))

@@ -9,6 +9,9 @@ from pydantic import Field
 from stele.artifacts.results import RunKey
 from stele.benchmarks.reader import SpanTrainingReader
 from stele.catalogue import recipes
+from stele.errors import SteleError
+from stele.evaluation.metrics import load_metric
+from stele.evaluation.metrics.answers import MlqaExactMatch, mlqa_tokens
 from stele.files.strict import Strict
 from stele.plan.data import reader_of
 from stele.plan.models import Problem
@@ -38,7 +41,19 @@ class Answered(Dense):
 
     def problem(self, row: RunKey) -> Problem | None:
         name = self.upstream.protocols.setting(row.benchmark, row.setting)["answering"]
-        return super().problem(row) or self.upstream.models.standin_problem("answering", name, row.model)
+        problem = super().problem(row) or self._unscored(row)
+        return problem or self.upstream.models.standin_problem("answering", name, row.model)
+
+    def _unscored(self, row: RunKey) -> Problem | None:
+        """The problem of metrics by MLQA's rules, which not every language of the answers has."""
+        metrics = self.upstream.protocols.protocol(row.benchmark, row.setting).metrics
+        by_mlqa = [name for name in metrics if isinstance(load_metric(name), MlqaExactMatch)]
+        try:
+            for pair in self.upstream.data.languages(row.benchmark) if by_mlqa else ():
+                mlqa_tokens("", pair.rpartition("-")[2])
+        except SteleError as error:
+            return "not built", f"{', '.join(by_mlqa)}: {error}; in other languages take f1_squad, exact_match_squad"
+        return None
 
     def learns(self, row: RunKey) -> bool:
         return True
