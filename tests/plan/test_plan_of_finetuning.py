@@ -89,6 +89,16 @@ def test_a_recipe_that_cannot_go_on_from_its_start_is_refused_before_that_is_tra
         plan.finetuning.recipe("mine")
 
 
+@pytest.mark.parametrize("keys", [{"start": "mine"}, {"start": None, "miner": "other"}])
+def test_a_recipe_does_not_start_from_itself(keys):
+    """Planning ended in a RecursionError."""
+    whole = catalogue.load("recipes")
+    of_all = whole["finetuning"]
+    own = {"mine": {**of_all["mrtydi"], **keys}, "other": {**of_all["nq"], "start": "mine"}}
+    with pytest.raises(SteleError, match=r"recipes.yaml: finetuning: .* in a circle: .*mine"):
+        recipes.check_recipes({**whole, "finetuning": {**of_all, **own}}, "recipes.yaml")
+
+
 @pytest.mark.parametrize(
     ("keys", "missing"), [({"miner": "marco"}, "negatives: mined"), ({"negatives": "mined"}, "miner")]
 )

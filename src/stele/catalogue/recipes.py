@@ -7,6 +7,7 @@ scale replace the file's values; a model's `override` replaces both.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
@@ -83,6 +84,12 @@ def check_recipes(values: Facts, where: str) -> None:
                 choice(entry["mining"], store, values["pairs"], where, [*at, "mining"])
             if isinstance(entry.get("languages"), str):
                 choice(entry, "languages", values["languages"], where, at)
+    before = {name: {entry.get("start"), entry.get("miner")} - {None} for name, entry in values["finetuning"].items()}
+    try:
+        TopologicalSorter(before).prepare()
+    except CycleError as error:
+        circle = ", ".join(dict.fromkeys(error.args[1]))
+        raise SteleError(f"{where}: finetuning: `start` and `miner` lead in a circle: {circle}; change one") from None
 
 
 def check_recipe(section: str, entry: Facts, where: str, at: Sequence[str]) -> None:
