@@ -70,6 +70,15 @@ def test_the_weights_written_are_the_selected_ones(trained):
     assert record["dev_curve"][-1]["dev_nll"] > record["selected"]["value"] * 1.01
 
 
+def test_a_group_of_one_passage_s_queries_is_refused_before_the_first_step(base, tmp_path, monkeypatch):
+    """The loss ended such a run at this step, and again each time it was resumed."""
+    items = [{**example(i), "positives": example(i // 20)["positives"], "negatives": []} for i in range(40)]
+    data = write_set(tmp_path / "set", items)
+    monkeypatch.setattr(loop, "train", lambda *arguments, **options: pytest.fail("trained"))
+    with pytest.raises(SteleError, match=r"step \d+ of 60 .* no candidate besides its own .* group of 2"):
+        finetune(base, data, tmp_path, {**RECIPE, "batch": 2, "hard_negatives": 0, "steps": 60})
+
+
 def test_finetuning_ranks_positives_higher(base, data, tmp_path):
     items = [example(i) for i in range(40)]
     before = rank_of_positives(base, items, {"pooling": "mean", "query_length": 24, "passage_length": 32})

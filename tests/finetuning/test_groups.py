@@ -2,10 +2,19 @@
 
 import numpy as np
 import pytest
+from tiny_runs import RECIPE
 
 from stele.encoders.tokens import Tokens
-from stele.finetuning.dual_encoder.batches import dev_groups, hard_negatives, make_group, members, training_group
+from stele.finetuning.dual_encoder.batches import (
+    dev_groups,
+    first_alone,
+    hard_negatives,
+    make_group,
+    members,
+    training_group,
+)
 from stele.finetuning.dual_encoder.examples import Examples
+from stele.recipes.finetuning import parse_finetuning
 
 
 def examples(positives: list[list[int]], negatives: list[list[int]]) -> Examples:
@@ -44,6 +53,25 @@ def test_hard_negatives_are_drawn_anew_from_the_examples_own():
     assert all(len(set(t)) == 3 and set(t) <= {10, 11, 12, 13, 14} for t in three)
     assert len(set(three)) > 3
     assert hard_negatives(data, 0, 9, 0, 0).tolist() == [10, 11, 12, 13, 14]
+
+
+@pytest.mark.parametrize("wanted", [0, 1])
+def test_the_first_step_whose_loss_would_end_the_run_is_known_before(wanted):
+    """Of 24 questions seven have one answer, one of them with a negative, and one has a second answer."""
+    lists = [[0]] * 7 + [[n] for n in range(1, 17)] + [[17, 0]]
+    data = examples(lists, [[99], *[[] for _ in lists[1:]]])
+    recipe = parse_finetuning({**RECIPE, "batch": 2, "hard_negatives": wanted, "accumulation": 2, "steps": 6})
+    found = []
+    for seed in range(30):
+        alone = []
+        for number in range(12):
+            group = training_group(data, 2, wanted, seed, *divmod(number, 12))
+            candidates = [{*group.passages.tolist()} - {*lists[query]} for query in group.queries]
+            alone += [number // 2 + 1] * (not all(candidates))
+        found.append(first_alone(data, recipe, seed, 6))
+        assert found[-1] == min(alone, default=None)
+    assert len({*found}) > 4 and None in found
+    assert first_alone(data, recipe.model_copy(update={"batch": 8, "accumulation": 1}), 0, 6) is None
 
 
 def test_a_ratio_decides_query_by_query_and_epoch_by_epoch_who_brings_hard_negatives():

@@ -58,6 +58,7 @@ class Finetune(ResumableJob):
 
 def run(args: Finetune) -> None:
     clock = records.start()
+    from stele.finetuning.dual_encoder.batches import first_alone
     from stele.finetuning.dual_encoder.examples import examples_in
     from stele.finetuning.dual_encoder.model import load_model
     from stele.finetuning.dual_encoder.selection import Selection
@@ -102,6 +103,11 @@ def run(args: Finetune) -> None:
 
     # a dev set chooses the checkpoint, where the recipe says so
     steps = recipe.total_steps(len(data))
+    if step := first_alone(data, recipe, args.seed, steps):
+        raise SteleError(
+            f"step {step} of {steps} would end the run: a query has no candidate besides its own positive, since its "
+            f"group of {recipe.batch} shares that; use larger groups (batch), or give hard negatives"
+        )
     label, curve = f"finetune {args.model} on {recipe.training_set.name}", state / "curve.csv"
     selection, callbacks = None, {"curve": Curve(curve, label)}
     if recipe.needs_dev:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from stele.finetuning.dual_encoder.examples import Examples
 from stele.training.sampling import generator
+
+if TYPE_CHECKING:
+    from stele.recipes.finetuning import FinetuningRecipe
 
 
 class Group(NamedTuple):
@@ -76,6 +79,23 @@ def training_group(
     return make_group(
         data, chosen, [hard_negatives(data, i, n, seed, epoch) for i, n in zip(chosen, number, strict=True)]
     )
+
+
+def first_alone(data: Examples, recipe: FinetuningRecipe, seed: int, steps: int) -> int | None:
+    """Finds the first optimiser step, from 1, with a query whose only candidate is its positive; None without one.
+
+    Its group has known positives of the query alone, so many examples must share them: else no group is made here.
+    """
+    shared = np.bincount(data.positives[data.positive_offsets[:-1]], minlength=data.positives.max() + 1)
+    if np.add.reduceat(shared[data.positives], data.positive_offsets[:-1]).max() < recipe.batch:
+        return None
+    groups_an_epoch = recipe.steps_per_epoch(len(data)) * recipe.accumulation
+    for number in range(steps * recipe.accumulation):
+        place = divmod(number, groups_an_epoch)
+        group = training_group(data, recipe.batch, recipe.hard_negatives, seed, *place, recipe.hard_negative_ratio)
+        if len(contested(group).queries) < len(group.queries):
+            return number // recipe.accumulation + 1
+    return None
 
 
 def dev_groups(data: Examples, batch: int, wanted: int) -> list[Group]:
