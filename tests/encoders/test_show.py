@@ -75,6 +75,15 @@ def test_a_model_is_shown_by_key_or_repository_with_what_is_said_of_it(project, 
     assert repr(prompt) in line and line.split()[-1] == origin
 
 
+def test_two_configurations_of_a_model_are_merged_as_in_its_jobs(project, capsys):
+    """Key by key: what config.yaml says of its prompt stays where another file says its length."""
+    (project / "config.yaml").write_text('scale: paper\nmodels: {me5_base: {encoding: {query_prompt: "c: "}}}\n')
+    (project / "more.yaml").write_text("models: {me5_base: {encoding: {query_length: 9}}}\n")
+    assert cli.main(["encoders", "show", "me5_base", "--configfile", "more.yaml"]) == 0
+    said = {line.split()[0]: line.split()[1:] for line in capsys.readouterr().out.splitlines()}
+    assert (said["query_prompt"], said["query_length"]) == (["'c:", "'", "config"], ["9", "config"])
+
+
 def test_what_cannot_be_shown_is_said(project, folder, capsys):
     for words, message in (
         (["me5_base", "--benchmark", "mlqa"], "benchmark mlqa: its models are trained for the task"),
