@@ -84,6 +84,13 @@ def test_two_configurations_of_a_model_are_merged_as_in_its_jobs(project, capsys
     assert (said["query_prompt"], said["query_length"]) == (["'c:", "'", "config"], ["9", "config"])
 
 
+def test_a_repository_means_the_catalogue_s_model_whatever_config_yaml_makes_of_it(project, capsys):
+    bare = '{checkpoint: intfloat/multilingual-e5-base, encoding: {query_prompt: ""}}'
+    (project / "bare.yaml").write_text(f"models: {{mine: {bare}}}\n")
+    assert cli.main(["encoders", "show", "intfloat/multilingual-e5-base", "--configfile", "bare.yaml"]) == 0
+    assert "'query: '" in capsys.readouterr().out
+
+
 def test_what_cannot_be_shown_is_said(project, folder, capsys):
     for words, message in (
         (["me5_base", "--benchmark", "mlqa"], "benchmark mlqa: its models are trained for the task"),

@@ -45,9 +45,9 @@ def encoder_of_model(
         config["scale"] = scale
     plan = Plan(parse_config(config))
 
-    # the model, by its key or its hub id, and its checkpoint
+    # the model, by its key or its hub id (the catalogue's, if config.yaml has more with that id), and its checkpoint
     models = plan.models.all
-    key_of_id = {model.checkpoint: key for key, model in models.items() if model.checkpoint}
+    key_of_id = {model.checkpoint: key for key, model in reversed(models.items()) if model.checkpoint}
     key = name if name in models else key_of_id.get(name)
     if key is None:
         raise unknown("model", name, models, "no folder, no key and no hub id of models.yaml", hub_names(models))
