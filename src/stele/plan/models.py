@@ -41,6 +41,8 @@ class Models:
         merged: dict[str, ModelKeys] = {**catalogue.entries(Model)}
         for key, model in self.settings.config.models.items():
             known = merged.get(key, ModelKeys(label=key)).model_dump(exclude_unset=True)
+            if model.checkpoint not in (None, known.get("checkpoint")):
+                known.pop("revision", None)  # of the other repository
             of_recipe = known.get("override", {}) if model.recipe in (None, known.get("recipe")) else {}
             changes = {**model.model_dump(exclude_defaults=True), "override": {**of_recipe, **model.override}}
             merged[key] = validate(ModelKeys, known | changes, f"models.{key}")
