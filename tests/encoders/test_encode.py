@@ -33,6 +33,20 @@ def test_every_budget_gives_the_vectors_of_one_text_at_a_time(encoder, texts):
         assert np.abs(encoder.encode(texts, "query", budget) - alone).max() < 1e-5
 
 
+@pytest.mark.parametrize("family", ["convbert", "fnet", "mobilebert", "nystromformer", "yoso"])
+def test_a_family_that_sees_padding_gets_none(tmp_path, folders, texts, family):
+    """ConvBERT's convolution, for example, reads over a text's end."""
+    tokenizer = load_tokenizer(folders["bert"])
+    shape = {"num_hidden_layers": 2, "hidden_size": 32, "num_attention_heads": 2, "intermediate_size": 48}
+    shape |= {"embedding_size": 32, "true_hidden_size": 32, "intra_bottleneck_size": 32}
+    config = AutoConfig.for_model(family, vocab_size=len(tokenizer), max_position_embeddings=66, **shape)
+    random_model(config).save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    encoder = load_encoder(tmp_path, {"pooling": "mean", "normalize": True, "query_length": 40, "passage_length": 40})
+    alone = np.concatenate([encoder.encode([text], "query") for text in texts])
+    assert np.abs(encoder.encode(texts, "query") - alone).max() < 1e-5
+
+
 @pytest.mark.parametrize(
     ("device", "width", "tokens"),
     [

@@ -21,6 +21,8 @@ from stele.recipes.encoding import EncodingSpec, Kind, TextInput
 from stele.training.hidden_states import BERT_LIKE, first_states, global_attention
 
 MODEL_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
+# model families whose tokens see padding in spite of its mask, so that texts of one length alone are encoded together
+SEE_PADDING = ("convbert", "fnet", "mobilebert", "nystromformer", "yoso")
 GPU_BATCH_TOKENS = 65_536  # of a model at most 1,024 wide; fewer of a wider one, as a token takes more memory there
 # A window is the texts that are sorted together, whose vectors do not depend on others: a stream holds one in memory
 # and saves one at a time. It takes a GPU seconds, a CPU a minute or two (a model of base size).
@@ -157,6 +159,9 @@ class Encoder:
         model, heads = self._tower(kind)
         budget = batch_tokens or default_batch_tokens(self.device, model.config.hidden_size)
         batches = length_buckets(tokens.lengths, budget)
+        if model.config.model_type in SEE_PADDING:
+            changes = [np.flatnonzero(np.diff(tokens.lengths[rows])) + 1 for rows in batches]
+            batches = [part for rows, at in zip(batches, changes, strict=True) for part in np.split(rows, at)]
         vectors = torch.empty((len(tokens.lengths), self.dimension), dtype=torch.float32, device=self.device)
         skip = self._prompt_tokens(kind)
         half = self.spec.precision == "bfloat16"
