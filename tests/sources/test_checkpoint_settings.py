@@ -34,6 +34,7 @@ def add_modules(folder: Path, kinds=KINDS, pooling: str = "mean", prompts=None) 
 
 REFUSED = {
     "sequence to sequence": (lambda f: set_type(f, "t5"), {}, "model type 't5' is not an encoder: it has a decoder"),
+    "T5's encoder": (lambda f: set_type(f, "t5", is_encoder_decoder=False), {}, "is not an encoder: it has a decoder"),
     "language model": (lambda f: set_type(f, "gpt2", **GPT2), None, "'gpt2' is a language model that reads from left"),
     "its mean": (lambda f: set_type(f, "gpt2", **GPT2), {"models": {"pooling": "mean"}}, "`encoding: {pooling: last}`"),
     "images too": (lambda f: set_type(f, "clip"), {}, "model type 'clip' is not a text-only encoder"),
