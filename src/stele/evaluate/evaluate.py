@@ -100,7 +100,7 @@ def run(args: Evaluate) -> None:
     languages = args.languages and [*args.languages, *(of_sets & {UNDETERMINED})]
     keys = {"languages": languages and list(languages), "models": model and {name: model}, **sets}
     values = {"scale": args.scale, "results_dir": args.results_dir, **{key: of for key, of in keys.items() if of}}
-    values = merged(others, values)
+    values = merged_key_by_key(others, values)
     # a name stands for one model; its card keeps the benchmarks of earlier evaluations
     refuse_another(path, values)
     earlier = earlier_benchmarks(path, values, benchmarks)
