@@ -19,7 +19,10 @@ from stele.files.atomic import atomic_write_json
 from stele.files.reading import JsonObject, read_object, reading
 
 # families that reserve the first positions, up to the padding id
-ROBERTA_LIKE = ("camembert", "longformer", "mpnet", "roberta", "xlm-roberta", "xlm-roberta-xl")
+ROBERTA_LIKE = (
+    *("camembert", "data2vec-text", "longformer", "luke", "mpnet", "roberta", "roberta-prelayernorm", "xlm-roberta"),
+    *("xlm-roberta-xl", "xmod"),
+)
 TOKENIZER_FILES = (
     "tokenizer.json",
     "tokenizer_config.json",
