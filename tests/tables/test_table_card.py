@@ -139,6 +139,17 @@ def test_the_command_of_a_known_model_in_a_folder_and_of_a_prompt_of_two_lines(r
     assert encoding_of(words[words.index("--encoding") + 1 :]) == job["encoding"]
 
 
+def test_the_command_has_what_the_first_benchmark_decides_otherwise(results):
+    """Tatoeba gives both sides the prompt of queries; other benchmarks take the passages' one from config.yaml."""
+    prompts = {"query_prompt": "q: ", "passage_prompt": "p: "}
+    aligned = {"encoding": prompts | {"passage_prompt": "q: "}}
+    aligned["encoding_decided_by"] = {"benchmark": ["passage_prompt"], "config": ["query_prompt"]}
+    searched = {"encoding": prompts, "encoding_decided_by": {"config": [*prompts]}}
+    read_back = read([results("tatoeba", **aligned), results(**searched)])
+    words = shlex.split(reproduce_command(read_back, "paper"))
+    assert encoding_of(words[words.index("--encoding") + 1 :]) == prompts
+
+
 def test_what_was_encoded_before_counts_where_it_is_searched(results):
     job = read([results(encoded_before={"fa": {"wall_seconds": 5.0, "cpu_seconds": 9.0}})])[0].job
     assert (seconds(job, "wall_seconds"), seconds(job, "cpu_seconds")) == (25.0, 44.4)

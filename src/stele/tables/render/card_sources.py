@@ -107,7 +107,7 @@ def reproduce_command(
         words += ["--languages", *languages]
     if scale and scale != REAL:
         words += ["--scale", scale]
-    if encoding := _encoding(evaluated[0]):
+    if encoding := _encoding(evaluated):
         words += ["--encoding", *encoding]
     if by_path := [name for name in user_data if name in catalogue.added("datasets")]:
         words += ["--data", *(f"FOLDER/{name}" for name in by_path)]
@@ -141,10 +141,15 @@ def _languages(evaluated: Sequence[Evaluated]) -> list[str]:
     return sorted({code for entry in evaluated for pair in entry.job["languages"] for code in pair.split("-")})
 
 
-def _encoding(entry: Evaluated) -> list[str]:
-    values = entry.job["encoding"]
-    chosen = sorted(key for key, who in origins(entry.job).items() if who == "config")
-    return [f"{key}={_plain(values[key])}" for key in chosen]
+def _encoding(evaluated: Sequence[Evaluated]) -> list[str]:
+    """Arguments for the keys that config.yaml sets for any benchmark; another benchmark may decide them itself."""
+    chosen = {
+        key: entry.job["encoding"][key]
+        for entry in evaluated
+        for key, who in origins(entry.job).items()
+        if who == "config"
+    }
+    return [f"{key}={_plain(value)}" for key, value in sorted(chosen.items())]
 
 
 def _plain(value: object) -> str:
