@@ -108,7 +108,18 @@ def test_a_card_keeps_the_benchmarks_of_earlier_evaluations(tmp_path, caplog):
     assert earlier_benchmarks(path, {**again, "results_dir": "other"}, ["mrtydi"]) == []
     assert not caplog.text
     assert earlier_benchmarks(path, {**again, "languages": ["sw"]}, ["mrtydi"]) == []
+    assert earlier_benchmarks(path, {**again, "languages": ["und"]}, ["mrtydi"]) == []
     assert "leaves out tatoeba" in caplog.text
+
+
+@pytest.mark.parametrize("languages", [["te", "sw"], ["te", "sw", "und"]])
+def test_the_same_languages_in_another_order_or_beside_a_set_s_own_are_the_same(tmp_path, caplog, languages):
+    path, folder = tmp_path / "evaluate/m.yaml", str(tmp_path / "results")
+    write(path, configuration(folder=folder, cards={"m": ["mrtydi"]}, languages=["sw", "te"]))
+    (tmp_path / "results/mrtydi/m").mkdir(parents=True)
+    (tmp_path / "results/mrtydi/m/direct.json").write_text("{}")
+    assert earlier_benchmarks(path, configuration(folder=folder, languages=languages), ["my_set"]) == ["mrtydi"]
+    assert not caplog.text
 
 
 @pytest.mark.parametrize("how", ["terminal", "kill", "kill in the background"])

@@ -310,7 +310,8 @@ def earlier_benchmarks(path: Path, values: Mapping[str, Any], benchmarks: Sequen
         return []
     listed = [name for name in before.get("cards", {}).get(path.stem, []) if name not in benchmarks]
     with_results = [name for name in listed if any(Path(folder, name, path.stem).glob("*.json"))]
-    if with_results and before.get("languages") != values.get("languages"):
+    old, new = ({*(of.get("languages") or ())} for of in (before, values))
+    if with_results and old not in (new, new - {UNDETERMINED} or new):  # which a set of the user's own adds
         log.warning("the card leaves out %s, whose results are in other languages", ", ".join(with_results))
         return []
     return with_results
