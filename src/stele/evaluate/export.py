@@ -126,7 +126,7 @@ def refuse_twins(results: Sequence[Measured]) -> None:
 
 
 def write_mteb(results: list[Measured], folder: Path) -> None:
-    """Writes results on MTEB's tasks where MTEB's loader looks. Raises SteleError if there are none, or MTEB's own."""
+    """Writes results on MTEB's tasks as its cache has them. Raises SteleError if there are none, or MTEB's own."""
     written = 0
     for one in results:
         about = catalogue.entries(PublishedBenchmark).get(one.result.benchmark)
