@@ -140,8 +140,8 @@ def test_towers_of_their_own_stay_apart(plain):
 @pytest.mark.parametrize(
     ("model_type", "positions"),
     [
-        *(("data2vec-text", 64), ("luke", 64), ("mpnet", 64), ("roberta-prelayernorm", 64), ("xlm-roberta", 64)),
-        *(("xlm-roberta-xl", 64), ("xmod", 64), ("bert", 66)),
+        *(("data2vec-text", 64), ("ibert", 64), ("luke", 64), ("mpnet", 64), ("roberta-prelayernorm", 64)),
+        *(("xlm-roberta", 64), ("xlm-roberta-xl", 64), ("xmod", 64), ("bert", 66)),
     ],
 )
 def test_positions_that_a_family_keeps_for_itself_are_read_of_none(tmp_path, model_type, positions):

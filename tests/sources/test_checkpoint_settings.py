@@ -129,6 +129,16 @@ def test_a_model_that_reads_from_left_to_right_is_an_encoder_by_its_last_token(r
     assert run("--path", str(local), "--encoding", "{}") == 0
 
 
+def test_a_family_whose_table_of_tokens_is_of_its_own_class_is_an_encoder(run, local):
+    """I-BERT's is quantised."""
+    from transformers import AutoConfig, AutoModel
+
+    sizes = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
+    config = AutoConfig.for_model("ibert", vocab_size=len(WORDS), max_position_embeddings=40, pad_token_id=0, **sizes)
+    AutoModel.from_config(config).save_pretrained(local)
+    assert run("--path", str(local), "--encoding", '{"config": {"pooling": "mean"}}') == 0
+
+
 def test_a_generator_is_no_encoder_and_need_not_be_one(run, local):
     from transformers import AutoModel, BartConfig
 

@@ -20,8 +20,8 @@ from stele.files.reading import JsonObject, read_object, reading
 
 # families that reserve the first positions, up to the padding id
 ROBERTA_LIKE = (
-    *("camembert", "data2vec-text", "longformer", "luke", "mpnet", "roberta", "roberta-prelayernorm", "xlm-roberta"),
-    *("xlm-roberta-xl", "xmod"),
+    *("camembert", "data2vec-text", "ibert", "longformer", "luke", "mpnet", "roberta", "roberta-prelayernorm"),
+    *("xlm-roberta", "xlm-roberta-xl", "xmod"),
 )
 TOKENIZER_FILES = (
     "tokenizer.json",

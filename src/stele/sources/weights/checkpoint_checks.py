@@ -168,7 +168,7 @@ def check_loads(folder: Path, dtype: str = "float32") -> dict[str, Any]:
             f"correct config.json (num_hidden_layers is {model.config.num_hidden_layers}), or take the vectors from an "
             "inner layer of the whole model (`encoding: {layer: N}`)"
         )
-    rows = model.get_input_embeddings().num_embeddings
+    rows = len(model.get_input_embeddings().weight)
     if len(tokenizer) > rows:
         raise SteleError(
             f"{folder}: the tokenizer has {len(tokenizer):,} tokens, the model {rows:,}; they do not belong together"
