@@ -8,6 +8,7 @@ from stele import catalogue
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.costs import Checkpoint
 from stele.catalogue.schema.models import Model
+from stele.evaluate.evaluate import model_of
 
 TODAY = {key: model for key, model in catalogue.entries(Model).items() if model.is_complete}
 
@@ -74,6 +75,14 @@ def test_plain_folders_read_as_much_as_their_cards_say_and_not_as_a_benchmark_wo
     said = jobs(scale="paper").retrieval.encodings("miracl", model)
     assert (said["models"]["query_length"], said["models"]["passage_length"]) == (length, length)
     assert not {"query_length", "passage_length"} & said["benchmark"].keys()
+
+
+@pytest.mark.parametrize("benchmark", ["nq", "xor_retrieve", "xsa"])
+def test_a_known_encoder_under_another_name_is_encoded_alike(jobs, benchmark):
+    """As `stele evaluate --name` names it; of a plain folder a protocol would decide format and pooling."""
+    name, copy = model_of("mcontriever_marco", {}, "copy")
+    plan = jobs(scale="paper", models={name: copy}).retrieval
+    assert plan.encoding(benchmark, name) == plan.encoding(benchmark, "mcontriever_marco")
 
 
 def test_models_with_a_place_for_an_instruction_get_the_benchmark_s(plan):

@@ -37,10 +37,15 @@ class Models:
 
     @cached_property
     def all(self) -> dict[str, ModelKeys]:
-        """Entries of all models by key: config.yaml merged into the catalogue key by key, overrides likewise."""
+        """Entries of all models by key: config.yaml merged into the catalogue key by key, overrides likewise.
+
+        A checkpoint of the catalogue under another key is as complete an encoder as there.
+        """
         merged: dict[str, ModelKeys] = {**catalogue.entries(Model)}
+        trained_on = {model.checkpoint: model.trained_on for model in merged.values() if model.checkpoint}
         for key, model in self.settings.config.models.items():
-            known = merged.get(key, ModelKeys(label=key)).model_dump(exclude_unset=True)
+            new = ModelKeys(label=key, trained_on=trained_on.get(model.checkpoint))
+            known = merged.get(key, new).model_dump(exclude_unset=True)
             if model.checkpoint not in (None, known.get("checkpoint")):
                 known.pop("revision", None)  # of the other repository
             of_recipe = known.get("override", {}) if model.recipe in (None, known.get("recipe")) else {}
