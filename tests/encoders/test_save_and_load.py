@@ -157,6 +157,15 @@ def test_weights_that_do_not_fit_the_config_are_refused(tmp_path, folders):
         load_backbone(grown, "cls")
 
 
+def test_a_model_with_its_own_code_is_not_computed_without_it(tmp_path, folders):
+    """As those that make a model which reads from left to right read both ways."""
+    own = shutil.copytree(folders["bert"], tmp_path / "own")
+    config = json.loads((own / "config.json").read_text())
+    (own / "config.json").write_text(json.dumps({**config, "auto_map": {"AutoModel": "modeling_own.OwnModel"}}))
+    with pytest.raises(SteleError, match=r"own/config\.json: brings its own code \(auto_map\)"):
+        load_encoder(own, {"pooling": "cls", "query_length": 20, "passage_length": 20})
+
+
 def test_relative_positions_that_transformers_no_longer_computes_are_refused(tmp_path, folders):
     relative = shutil.copytree(folders["bert"], tmp_path / "relative")
     config = json.loads((relative / "config.json").read_text())

@@ -8,7 +8,7 @@ from typing import Any
 
 from stele.artifacts.records import read_record
 from stele.catalogue.hub import ADAPTER
-from stele.encoders.tokenizer import ROBERTA_LIKE, quiet
+from stele.encoders.tokenizer import ROBERTA_LIKE, quiet, read_json
 from stele.errors import SteleError
 from stele.files.reading import reading
 from stele.recipes.encoding import EncodingSpec
@@ -35,13 +35,14 @@ def load_backbone(
     dropout   replaces the rates of the folder's config
     weights   the type in which weights are held and computed, "float32" or "bfloat16"
 
-    Raises SteleError for a folder without safetensors, weights that do not fit its config, relative positions that the
-    library no longer computes, and a pooler that `pooling` needs and that is missing.
+    Raises SteleError for a folder without safetensors, a model with its own code, weights that do not fit its config,
+    relative positions that the library no longer computes, and a pooler that `pooling` needs and that is missing.
     """
     from transformers import AutoConfig
 
     folder = Path(folder)
     refuse_adapter(folder)
+    _refuse_code(folder)
     _want_safetensors(folder)
     with reading(folder / "config.json", "configuration of a model", "want a model folder"), quiet():
         config = AutoConfig.from_pretrained(folder, local_files_only=True)
@@ -128,6 +129,15 @@ def refuse_adapter(folder: Path) -> None:
         raise SteleError(
             f"{folder / ADAPTER}: adapters are not supported; merge it into the weights (peft's `merge_and_unload`), "
             "and give that folder"
+        )
+
+
+def _refuse_code(folder: Path) -> None:
+    """Raises SteleError for a model with its own code: transformers would compute a model without it, in silence."""
+    if read_json(folder / "config.json").get("auto_map"):
+        raise SteleError(
+            f"{folder / 'config.json'}: brings its own code (auto_map), and Stele never runs a checkpoint's code; use "
+            "a model that transformers itself knows"
         )
 
 
