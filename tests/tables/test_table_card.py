@@ -150,6 +150,13 @@ def test_the_command_has_what_the_first_benchmark_decides_otherwise(results):
     assert encoding_of(words[words.index("--encoding") + 1 :]) == prompts
 
 
+def test_the_command_names_no_languages_that_only_the_scale_chose(results):
+    """With --languages Belebele would lack hin_Latn, which is no language of config.yaml."""
+    read_back = read([results("belebele", languages=["hin_Latn-en", "en-en"]), results(languages=["sw"])])
+    words = shlex.split(reproduce_command(read_back, "one_gpu"))
+    assert "--languages" not in words and words[-4:-2] == ["--scale", "one_gpu"]
+
+
 def test_what_was_encoded_before_counts_where_it_is_searched(results):
     job = read([results(encoded_before={"fa": {"wall_seconds": 5.0, "cpu_seconds": 9.0}})])[0].job
     assert (seconds(job, "wall_seconds"), seconds(job, "cpu_seconds")) == (25.0, 44.4)

@@ -11,6 +11,7 @@ from stele import catalogue
 from stele.artifacts.records import own_checkpoint, read_record
 from stele.artifacts.results import Result, read_result
 from stele.catalogue.schema.benchmarks import Benchmark
+from stele.catalogue.schema.languages import Language
 from stele.catalogue.schema.models import Model
 from stele.errors import SteleError
 
@@ -131,14 +132,16 @@ def _model(entry: Evaluated) -> list[str]:
 
 
 def _languages(evaluated: Sequence[Evaluated]) -> list[str]:
-    """Arguments for the chosen languages; empty if every benchmark was evaluated in all of its languages."""
+    """Arguments for the chosen languages; empty if every benchmark was evaluated in all of its languages.
+
+    Also empty if one was in a variant such as hin_Latn, which cannot be chosen: the scale left the others out.
+    """
     chosen = [
         {*entry.job["languages"]} >= {*catalogue.entry(Benchmark, entry.result.benchmark).languages}
         for entry in evaluated
     ]
-    if all(chosen):
-        return []
-    return sorted({code for entry in evaluated for pair in entry.job["languages"] for code in pair.split("-")})
+    codes = {code for entry in evaluated for pair in entry.job["languages"] for code in pair.split("-")}
+    return [] if all(chosen) or codes - catalogue.entries(Language).keys() else sorted(codes)
 
 
 def _encoding(evaluated: Sequence[Evaluated]) -> list[str]:
