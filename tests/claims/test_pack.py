@@ -189,7 +189,7 @@ def test_of_fine_tunings_that_results_come_from_the_cost_is_kept(results, tmp_pa
         folder.mkdir(parents=True)
         write_sealed(folder / "record.json", {"job": "finetune", **facts, "recipe": {"batch": 48}, "content": seeds})
     digest = content_digest(work / "finetuned/msm/nq/pt0-ft1/record.json")
-    assert dict(trainings.finetunings(work, {digest})) == {digest: facts}
+    assert dict(trainings.trainings(work, {digest}, trainings.FINETUNING)) == {digest: facts}
     pack(results, tmp_path / "study", SPECS, work)
     assert json.loads((tmp_path / "study" / trainings.FINETUNING).read_text()) == {}, "no result comes from them"
 

@@ -97,10 +97,9 @@ def pack(results: Path, folder: Path, specs: Path, work: Path | None = None) -> 
             ancestry |= _pack_seed(path, folder / path.relative_to(results))
     _write_json(folder / records.WHOLE_ANCESTRY, ancestry)
     if work is not None:
-        pretrainings = trainings.kept(folder) | dict(trainings.trainings(work, ancestry))
-        _write_json(folder / trainings.FILE, pretrainings)
-        finetunings = trainings.kept(folder, trainings.FINETUNING) | dict(trainings.finetunings(work, ancestry))
-        _write_json(folder / trainings.FINETUNING, finetunings)
+        for name in trainings.KEPT:
+            kept = trainings.kept(folder, name) | dict(trainings.trainings(work, ancestry, name))
+            _write_json(folder / name, kept)
     # counts, which have no seeds; copies under a short name have none of their own either
     for path in result_files(results):
         if not path.with_suffix("").is_dir() and (record := records.read_record(path))["setting"] == path.stem:

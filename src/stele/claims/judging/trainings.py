@@ -21,7 +21,8 @@ FILE = "pretraining.json"
 FINETUNING = "finetuning.json"
 POINTS = 50  # of a curve: each the mean of a stretch of steps
 FACTS = ("model", "seed", "objective", "steps", "losses", "chance", "cpu_seconds", "wall_seconds", "device", "threads")
-COSTS = ("model", "seed", "steps", "cpu_seconds", "wall_seconds", "device", "threads")  # of fine-tuning
+COSTS = ("model", "seed", "steps", "cpu_seconds", "wall_seconds", "device", "threads")
+KEPT = {FILE: ("encoders/*/pt*/record.json", FACTS), FINETUNING: ("finetuned/*/*/pt*/record.json", COSTS)}
 NO_LOSS = ("step", "learning_rate")
 
 
@@ -54,22 +55,17 @@ def kept(folder: Path, name: str = FILE) -> dict[str, dict[str, Any]]:
     return held
 
 
-def trainings(work: Path, wanted: Container[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yields digest and record of the pretrainings in the folder `work` whose digest is `wanted`."""
-    for path in sorted(work.glob("encoders/*/pt*/record.json")):
+def trainings(work: Path, wanted: Container[str], name: str = FILE) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yields digest and record of the pretrainings (or fine-tunings) in `work` whose digest is `wanted`."""
+    pattern, keys = KEPT[name]
+    for path in sorted(work.glob(pattern)):
         if (digest := records.content_digest(path)) in wanted:
             record = records.read_record(path)
-            facts = {key: record[key] for key in FACTS if key in record}
+            facts = {key: record[key] for key in keys if key in record}
             curve = path.with_name("curve.csv")
-            yield digest, facts | ({"curve": thinned(curve)} if curve.is_file() else {})
-
-
-def finetunings(work: Path, wanted: Container[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yields digest and cost of the fine-tunings in the folder `work` whose digest is `wanted`."""
-    for path in sorted(work.glob("finetuned/*/*/pt*/record.json")):
-        if (digest := records.content_digest(path)) in wanted:
-            record = records.read_record(path)
-            yield digest, {key: record[key] for key in COSTS if key in record}
+            if name == FILE and curve.is_file():
+                facts["curve"] = thinned(curve)
+            yield digest, facts
 
 
 def thinned(path: Path, points: int = POINTS) -> dict[str, list[float | None]]:
