@@ -18,7 +18,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from itertools import groupby
 from pathlib import Path
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from matplotlib.patches import PathPatch
 
 Rows: TypeAlias = list[list[str | int]]  # the header first
+Difference: TypeAlias = tuple[Cell, Cell, float | None]  # a cell in two folders; p, None if it could not be tested
 DIFFERENCE = ("table", "cell", "value in A", "value in B", "B - A", "p", "state in A", "state in B")
 SQUARE = 0.055  # inches
 
@@ -184,23 +185,6 @@ def _places(cells: Sequence[Cell]) -> tuple[list, list, float]:
 
 
 # --- two folders ------------------------------------------------------------------------------------------------------
-@dataclass(frozen=True)
-class Difference:
-    """One cell in two folders, A and B; p is None if it could not be tested."""
-
-    a: Cell
-    b: Cell
-    p: float | None
-
-    def row(self) -> list[str | int]:
-        """Fields of the difference, in the order of `DIFFERENCE`."""
-        values = [cell.outcome.value for cell in (self.a, self.b)]
-        shown = ["" if value is None else repr(value) for value in values]
-        change = "" if None in values else f"{values[1] - values[0]:+.6f}"
-        p = "" if self.p is None else f"{self.p:.6f}"
-        return [self.a.table.id, self.a.address, *shown, change, p, self.a.outcome.state, self.b.outcome.state]
-
-
 def compare(args: Cells) -> None:
     """Prints the cells that differ between --results-dir (A) and --against (B); exits with 1 if any does."""
     folders = (args.results_dir, args.against)
@@ -208,12 +192,12 @@ def compare(args: Cells) -> None:
         if not folder.is_dir():
             raise SteleError(f"{folder}: no such folder of results; build some first")
     pairs = pair_cells(*(all_cells(args.specs, folder, args.context) for folder in folders))
-    rows = [difference.row() for difference in differences(pairs, *folders)]
+    rows = [_row(*difference) for difference in differences(pairs, *folders)]
     if args.format == "csv":
         write_csv(sys.stdout, [DIFFERENCE, *rows])
     else:
         for row in rows:
-            print("  ".join(str(entry) for entry in row if entry))
+            print("  ".join(filter(None, row)))
         both = sum(a.measured and b.measured for a, b in pairs)
         print(f"{count_text([a for a, _ in pairs])}, {both} measured in both, {len(rows)} differ")
     if rows:
@@ -239,9 +223,18 @@ def differences(pairs: Sequence[tuple[Cell, Cell]], folder_a: Path, folder_b: Pa
         if a.measured and b.measured:
             if a.outcome.value != b.outcome.value or a.outcome.languages != b.outcome.languages:
                 values = read(folder_a, a.reference.result, a.seeds), read(folder_b, b.reference.result, b.seeds)
-                yield Difference(a, b, None if None in values else _p(a, b, *values))
+                yield a, b, None if None in values else _p(a, b, *values)
         elif a.measured or b.measured:
-            yield Difference(a, b, None)
+            yield a, b, None
+
+
+def _row(a: Cell, b: Cell, p: float | None) -> list[str]:
+    """Fields of a difference, in the order of `DIFFERENCE`."""
+    values = [cell.outcome.value for cell in (a, b)]
+    shown = ["" if value is None else repr(value) for value in values]
+    change = "" if None in values else f"{values[1] - values[0]:+.6f}"
+    tested = "" if p is None else f"{p:.6f}"
+    return [a.table.id, a.address, *shown, change, tested, a.outcome.state, b.outcome.state]
 
 
 def _scores(folder: Path, result: tuple[str, str, str], seeds: tuple[str, ...]) -> list[scores.Scores] | None:
