@@ -48,7 +48,7 @@ def test_what_behind_a_command_would_be_its_argument_is_in_braces():
     heads = [Column(key="c", header="[AR]", group="[g]")]
     rows = [GridLine([Box(label, number=False)], [Box("1.0")], True) for label in ("[mine] x", "* y", "]")]
     sections = [Section("", rows), Section("[2mm] z", rows)]
-    text = latex.table(Grid("ours", ["[Model]"], heads, [Box("[AR]", number=False)], sections))
+    text = latex.table(Grid(["[Model]"], heads, [Box("[AR]", number=False)], sections))
     own = re.sub(r"\\addlinespace\[2pt\]", "", text)
     assert not re.findall(r"(?<!\{)[\[\]*]|[\[\]*](?!\})", own)
 
@@ -129,7 +129,7 @@ def _grid(rows: int, columns: int, lines: int = 3, label: str = "a row") -> Grid
     boxes = [Box("100.0")] * columns
     row = [GridLine([Box(label if i == 0 else "", number=False)], boxes, i == 0) for i in range(lines)]
     heads = [Column(key=f"c{i}", header="AR") for i in range(columns)]
-    return Grid("side", ["Model"], heads, [Box("AR", number=False)] * columns, [Section("", row * rows)])
+    return Grid(["Model"], heads, [Box("AR", number=False)] * columns, [Section("", row * rows)])
 
 
 def test_a_wide_table_is_turned_and_a_long_one_goes_on_between_rows():

@@ -76,7 +76,6 @@ class Section:
 class Grid:
     """A view of a table, ready for a format."""
 
-    view: View
     stub: list[str]
     columns: list[Column]
     headers: list[Box]
@@ -120,7 +119,7 @@ def build(filled: FilledTable, view: View) -> Grid:
         if lines := [line for row in rows for line in _row_lines(row, marks)]:
             sections.append(Section(rows[0][0].group.label, lines))
     headers = [Box(c.header, raised=raised_text(marks.noted[f"*/*/*/{c.key}"]), number=False) for c in table.columns]
-    return Grid(view, _stubs(table, view, table.stub, table.lines_header, ""), table.columns, headers, sections)
+    return Grid(_stubs(table, view, table.stub, table.lines_header, ""), table.columns, headers, sections)
 
 
 def raised_text(notes: Sequence[int], marks: str = "") -> str:
