@@ -179,7 +179,7 @@ def test_published_numbers_stand_where_others_have_printed_ones(tmp_path, monkey
         ]
         for size, (status, value) in names.items()
     }
-    monkeypatch.setattr("stele.published.lookup._index", lambda: scores)
+    monkeypatch.setattr("stele.published.verdicts._index", lambda: scores)
     drawn = panel_series(spec(tmp_path, TODAY), Context(), Results(tmp_path))
     assert {part.series.key: part.panel.printed for part in drawn} == {
         "e5": {"e5": {118.0: 0.4}},

@@ -14,8 +14,7 @@ from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.published import PublishedScore
 from stele.command import cli
 from stele.papers.table_parts import CellSource
-from stele.published.lookup import published_for
-from stele.published.verdicts import judge, other_weights, verdicts
+from stele.published.verdicts import judge, other_weights, published_for, verdicts
 from tests.sealed import write_sealed
 
 HUB = "intfloat/multilingual-e5-small"

@@ -31,7 +31,7 @@ def said(monkeypatch):
 
     def says(*scores):
         index = {("mrtydi", HUB, "mrr@100"): list(scores)}
-        monkeypatch.setattr("stele.published.lookup._index", lambda: index)
+        monkeypatch.setattr("stele.published.verdicts._index", lambda: index)
 
     return says
 

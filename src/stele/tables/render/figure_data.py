@@ -23,7 +23,7 @@ from stele.files.reading import reading
 from stele.papers.figure import Figure, Panel, Series, file_key, file_name
 from stele.papers.paper import TODAY
 from stele.papers.table_parts import CellSource, resolve
-from stele.published.lookup import published_for
+from stele.published.verdicts import published_for
 from stele.tables.values.context import Context
 from stele.tables.values.lookup import Outcome, Results, lookup_absence, lookup_value
 

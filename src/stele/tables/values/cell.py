@@ -12,8 +12,7 @@ from stele.errors import SteleError
 from stele.files.reading import read_object
 from stele.papers.table import Table, TableCell, groups_for_extra_rows
 from stele.papers.table_parts import Group, Printed, TableRow, Target
-from stele.published.lookup import published_for
-from stele.published.verdicts import Verdict
+from stele.published.verdicts import Verdict, published_for
 from stele.tables.values import numbers
 from stele.tables.values.context import Context
 from stele.tables.values.lookup import Outcome, Results, lookup_value
