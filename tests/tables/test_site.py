@@ -21,8 +21,7 @@ from stele.files.paths import STAMP
 from stele.papers.claims import load_claims
 from stele.tables.render.jinja import MEANINGS, SEEN
 from stele.tables.render.pictures import curves, draw_curve
-from stele.tables.render.site import model_title
-from stele.tables.render.site_rows import SiteRow, Value, rows
+from stele.tables.render.site import SiteRow, Value, model_title, rows
 from stele.tables.render.terms import TERMS, explained
 from stele.tables.site import write_page
 from tests.claims.made_results import write_results

@@ -36,8 +36,7 @@ from stele.tables.figure import write_figure
 from stele.tables.render import formats, pages
 from stele.tables.render.jinja import Ready
 from stele.tables.render.pictures import drawn, pictures
-from stele.tables.render.site import NAV, Contents, texts
-from stele.tables.render.site_rows import rows
+from stele.tables.render.site import NAV, Contents, rows, texts
 from stele.tables.table import FORMATS
 from stele.tables.values.context import Context, load_context
 from stele.tables.values.filled import FilledTable, fill
