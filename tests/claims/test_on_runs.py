@@ -57,7 +57,7 @@ def test_greater_and_best(judged, claim, effects, how, state):
 
 def test_the_estimate_is_in_the_unit_of_the_table_and_the_undecided_say_what_it_takes(judged):
     one = judged(GREATER, AHEAD)
-    assert one.verdict.mean == pytest.approx(8, abs=1) and one.bar == 1.0 and one.labels == ("generated data",)
+    assert one.verdict.mean == pytest.approx(8, abs=1) and one.bar == 1.0 and one.judging.labels == {"generated data"}
     noisy = judged(GREATER, AHEAD, **NOISY).verdict
     assert noisy.detectable > 1 and (noisy.seeds_needed is None or noisy.seeds_needed > 5)
 
@@ -81,7 +81,7 @@ def test_a_pretraining_that_diverged_is_named_and_changes_no_verdict(tmp_path):
         write_sealed(path, json.loads(path.read_text()) | {"diverged": {path.stem: f"{model}: cosine .99"}})
     (after,) = judge_paper(paper, runs_of(folder, 1))
     said = "pretraining diverged in 2 of 5 seeds (pt1, pt3): msm: cosine .99"
-    assert before.diverged == () and after.diverged == (f"mrtydi/msm/zero_shot_marco: {said}",)
+    assert before.judging.diverged == [] and after.judging.diverged == [f"mrtydi/msm/zero_shot_marco: {said}"]
     assert after.verdict == before.verdict
 
 
@@ -89,7 +89,7 @@ def test_two_rows_of_one_result_are_one_rival(judged):
     """And a claim among whose comparisons another's are is one finding with it."""
     twice = [cells("all/base/mrr/avg"), cells("all/other/mrr/avg", instead={"model": "mbert"})]
     one = judged(BEST | {"right": twice}, AHEAD)
-    assert one.rivals is None and one.verdict.rival == "" and one.verdict.state == "supported"
+    assert one.judging.rivals is None and one.verdict.rival == "" and one.verdict.state == "supported"
     assert one.verdict.level == judged(BEST | {"right": twice[0]}, AHEAD).verdict.level
 
 
@@ -340,10 +340,11 @@ def test_a_control_is_of_the_claim_s_own_setting(tmp_path, judged):
 def test_a_row_that_cannot_be_built_is_left_out_and_a_missing_one_is_missed(tmp_path, judged):
     effects = {"mbert": 0.0, "msm": 0.08}
     missed = judged(BEST, effects)
-    assert missed.verdict.state == "no data" and missed.missing == ("mrtydi/xlmr/zero_shot_marco",)
+    assert missed.verdict.state == "no data" and [*missed.judging.missing] == ["mrtydi/xlmr/zero_shot_marco"]
     rows = {"xlmr/zero_shot_marco/mrtydi": {"state": "unavailable", "reason": "no weights"}}
     (tmp_path / "results/tables").mkdir()
     (tmp_path / "results/tables/context.json").write_text(json.dumps({"rows": rows}))
     known = judged(BEST, effects)
-    assert known.verdict.state == "supported" and "no weights" in known.left_out[0] and known.rivals == (1, 2)
+    assert known.verdict.state == "supported" and "no weights" in next(iter(known.judging.left_out))
+    assert known.judging.rivals == (1, 2)
     assert known.verdict.printed == pytest.approx(2.8), "ours is 5.7 below the other, which did not run"

@@ -107,7 +107,7 @@ def _check_ours(path: Path, beginning: str) -> None:
 def by_paper(judged: Sequence[JudgedClaim]) -> dict[str, list[JudgedClaim]]:
     papers: dict[str, list[JudgedClaim]] = {}
     for claim in judged:
-        papers.setdefault(claim.paper, []).append(claim)
+        papers.setdefault(claim.judging.paper.paper, []).append(claim)
     return papers
 
 
@@ -126,7 +126,7 @@ def as_json(judged: Sequence[JudgedClaim], scale: str, handle: IO[str]) -> None:
         }
         for paper, of_paper in by_paper(judged).items()
     }
-    labels = {label for judgement in judged for label in judgement.labels}
+    labels = {label for judgement in judged for label in judgement.judging.labels}
     content = {
         "scale": scale,
         "labels": sorted(labels),
@@ -146,9 +146,9 @@ def as_json(judged: Sequence[JudgedClaim], scale: str, handle: IO[str]) -> None:
 
 def facts(judgement: JudgedClaim) -> dict[str, Any]:
     """Converts a claim and its verdict to plain data for JSON."""
-    claim, verdict = judgement.claim, judgement.verdict
+    claim, verdict, judging = judgement.claim, judgement.verdict, judgement.judging
     return {
-        "paper": judgement.paper,
+        "paper": judging.paper.paper,
         "key": claim.key,
         "main": claim.main,
         "kind": claim.kind,
@@ -168,16 +168,16 @@ def facts(judgement: JudgedClaim) -> dict[str, Any]:
         "share": _number(judgement.share),
         "reason": verdict.reason,
         "built_in": claim.built_in,
-        "labels": list(judgement.labels),
+        "labels": sorted(judging.labels),
         "controls": [_control(control) for control in judgement.controls],
-        "left_out": list(judgement.left_out),
-        "missing": list(judgement.missing),
-        "diverged": list(judgement.diverged),
+        "left_out": list(judging.left_out),
+        "missing": list(judging.missing),
+        "diverged": judging.diverged,
         "rival": verdict.rival,
         "closest": verdict.closest and {"name": verdict.closest.name, "mean": _number(verdict.closest.mean)},
         "differences": {part.name: _number(part.mean) for part in verdict.differences},
         "printed_difference": _number(verdict.printed),
-        "rivals": judgement.rivals and dict(zip(("ran", "printed"), judgement.rivals, strict=True)),
+        "rivals": judging.rivals and dict(zip(("ran", "printed"), judging.rivals, strict=True)),
         "same_as": judgement.same_as,
         "corrected": claim.corrected,
     }
@@ -222,7 +222,7 @@ def as_csv(judged: Sequence[JudgedClaim], scale: str, handle: IO[str]) -> None:
 
 def as_text(judged: Sequence[JudgedClaim], scale: str, handle: IO[str]) -> None:
     """Writes the number of claims in each state by paper, then every claim that has data."""
-    labels = {label for judgement in judged for label in judgement.labels}
+    labels = {label for judgement in judged for label in judgement.judging.labels}
     handle.write(f"scale {scale or 'not given'}: {', '.join(sorted(labels)) or 'no results'}\n")
     handle.writelines(f"{limit}\n" for limit in limits_of(labels))
     for paper, of_paper in by_paper(judged).items():
@@ -246,9 +246,10 @@ def findings(judged: Sequence[JudgedClaim]) -> list[JudgedClaim]:
 
 def _lines(judgement: JudgedClaim) -> list[str]:
     claim, verdict, row = judgement.claim, judgement.verdict, facts(judgement)
+    rivals, left_out = row["rivals"], row["left_out"]
     main = ", main" if claim.main else ""
     lines = [
-        f"{verdict.state}: {judgement.paper}/{claim.key} ({claim.kind}{main}; {', '.join(claim.places)})",
+        f"{verdict.state}: {row['paper']}/{claim.key} ({claim.kind}{main}; {', '.join(claim.places)})",
         f"  {claim.text}",
     ]
     if row["interval"]:
@@ -263,17 +264,17 @@ def _lines(judgement: JudgedClaim) -> list[str]:
             f"smallest detectable difference {verdict.detectable:.3g}{printed}; "
             f"detecting {judgement.bar:g} takes {needed}"
         )
-    if judgement.rivals and judgement.rivals[0] < judgement.rivals[1]:
-        notes.append(f"{judgement.rivals[0]} of {judgement.rivals[1]} printed rivals ran")
+    if rivals and rivals["ran"] < rivals["printed"]:
+        notes.append(f"{rivals['ran']} of {rivals['printed']} printed rivals ran")
     if judgement.same_as:
         notes.append(f"one finding with {judgement.same_as}, whose comparisons include it")
     if claim.corrected:
         notes.append(f"corrected: {claim.corrected}")
     if row["share"] is not None:
         notes.append(f"{judgement.share:.0%} of the printed gain")
-    if judgement.left_out:
-        notes.append(f"left out: {len(judgement.left_out)} ({judgement.left_out[0]})")
-    lines += [f"  {note}" for note in [*notes, *judgement.diverged] if note]
+    if left_out:
+        notes.append(f"left out: {len(left_out)} ({left_out[0]})")
+    lines += [f"  {note}" for note in [*notes, *row["diverged"]] if note]
     lines += [f"  control: {_control_text(control)}" for control in row["controls"]]
     return [f"{line}\n" for line in lines]
 

@@ -16,7 +16,7 @@ from stele.artifacts.results import result_files
 from stele.catalogue import read_yaml
 from stele.catalogue.models import model_label
 from stele.claims.judging import findings
-from stele.claims.judging.comparisons import Contrast, Judging, difference, mean_of, signed
+from stele.claims.judging.comparisons import Judging, difference, mean_of, signed
 from stele.claims.judging.estimate import interval
 from stele.claims.judging.family import Case, judge_family
 from stele.claims.judging.findings import ALPHA, Verdict
@@ -47,7 +47,7 @@ EXCLUDED = ("not built", "unavailable", "not in scale")  # states of rows that t
 class ControlResult:
     """Result of a claim's control: left minus right with a 95 % interval and uncorrected p, or why there is none.
 
-    diverged: as in `JudgedClaim`.
+    diverged: as in `Judging`.
     """
 
     what: str
@@ -63,27 +63,22 @@ class ControlResult:
 class JudgedClaim:
     """A claim with its verdict on runs, in the unit of its table.
 
-    source: the paper's claims.yaml. share: measured gain / printed gain, for margins. diverged: judged results whose
-    pretraining diverged, with seeds and reasons. rivals: numbers of rivals that ran and that are printed, None for a
-    single rival. contrasts: the comparisons. same_as: the claim whose comparisons and verdict include this one's, so
-    that both are one finding; "" if there is none.
+    source: the paper's claims.yaml. share: measured gain / printed gain, for margins. same_as: the claim whose
+    comparisons and verdict include this one's, so that both are one finding; "" if there is none.
     """
 
-    paper: str
+    judging: Judging
     source: Path
-    claim: Claim
     verdict: Verdict
     look: int
     bar: float | None
-    controls: tuple[ControlResult, ...]
-    left_out: tuple[str, ...]
-    missing: tuple[str, ...]
+    controls: list[ControlResult]
     share: float | None
-    labels: tuple[str, ...]
-    diverged: tuple[str, ...]
-    rivals: tuple[int, int] | None = None
-    contrasts: frozenset[Contrast] = frozenset()
     same_as: str = ""
+
+    @property
+    def claim(self) -> Claim:
+        return self.judging.claim
 
 
 def limits_of(labels: Collection[str]) -> list[str]:
@@ -157,9 +152,9 @@ def _once(judged: Sequence[JudgedClaim]) -> list[JudgedClaim]:
     """Sets `same_as`: a finding is a main claim's before another's, and of the claim with more comparisons."""
     findings_of: dict[str, list[JudgedClaim]] = {}  # state -> the claims that stand for a finding
     same_as: dict[str, str] = {}
-    for judgement in sorted(judged, key=lambda judgement: (not judgement.claim.main, -len(judgement.contrasts))):
-        standing = findings_of.setdefault(judgement.verdict.state, [])
-        same = [other for other in standing if judgement.contrasts and judgement.contrasts <= other.contrasts]
+    for judgement in sorted(judged, key=lambda one: (not one.claim.main, -len(one.judging.contrasts))):
+        contrasts, standing = judgement.judging.contrasts, findings_of.setdefault(judgement.verdict.state, [])
+        same = [other for other in standing if contrasts and contrasts <= other.judging.contrasts]
         if same:
             same_as[judgement.claim.key] = same[0].claim.key
         else:
@@ -182,26 +177,10 @@ def _look(
             verdicts.setdefault(n, verdict)
     judged = []
     for n, (judging, outcome) in enumerate(zip(judgings, outcomes, strict=True)):
-        claim, verdict = judging.claim, verdicts[n]
-        controls = [_control(judging, control) for control in claim.controls if claim.rights]
-        judged.append(
-            JudgedClaim(
-                paper=paper.paper,
-                source=source,
-                claim=claim,
-                verdict=verdict,
-                look=look,
-                bar=outcome.bar if isinstance(outcome, Case) else None,
-                controls=tuple(controls),
-                left_out=tuple(judging.left_out),
-                missing=tuple(judging.missing),
-                share=_share(judging, verdict),
-                labels=tuple(sorted(judging.labels)),
-                diverged=tuple(judging.diverged),
-                rivals=judging.rivals,
-                contrasts=frozenset(judging.contrasts),
-            )
-        )
+        bar = outcome.bar if isinstance(outcome, Case) else None
+        controls = [_control(judging, control) for control in judging.claim.controls if judging.claim.rights]
+        share = _share(judging, verdicts[n])
+        judged.append(JudgedClaim(judging, source, verdicts[n], look, bar, controls, share))
     return judged
 
 
