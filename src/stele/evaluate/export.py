@@ -154,7 +154,6 @@ def task_result(result: Result, about: PublishedBenchmark) -> dict[str, Any]:
 
     Its MTEB version and times are None, since MTEB did not compute the result.
     """
-    assert about.mteb
     main = catalogue.entry(Benchmark, result.benchmark).metrics[0]
     scores = []
     for code in result.metrics[main].languages:

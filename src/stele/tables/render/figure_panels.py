@@ -45,7 +45,6 @@ def curves(axes: Axes, figure: Figure, parts: Sequence[PanelSeries]) -> None:
 
     axis, shown, handles = figure.axis(parts[0].panel), [], []
     for number, part in enumerate(parts):
-        assert part.series is not None
         style = {"color": COLOURS[number % 5], "marker": _mark(number), "linestyle": DASHES[number % 5]}
         values = [math.nan if outcome.value is None else outcome.value * axis.factor for outcome in part.outcomes]
         errors = [(outcome.deviation or 0) * axis.factor for outcome in part.outcomes]
@@ -77,7 +76,6 @@ def _printed(axes: Axes, parts: Sequence[PanelSeries], axis: Axis) -> list[float
     printed = parts[0].panel.printed
     places: dict[tuple[float, float], list[int]] = {}
     for number, part in enumerate(parts):
-        assert part.series is not None
         for at, value in printed.get(part.series.key, {}).items():
             places.setdefault((at, value * axis.factor), []).append(number)
     for (at, value), (number, *others) in places.items():
@@ -94,7 +92,6 @@ def distribution(axes: Axes, figure: Figure, parts: Sequence[PanelSeries]) -> No
     low, high = figure.x.range or (0.0, max((p.data.counts[-1][0] for p in parts if _lengths(p)), default=1.0))
     reference = figure.reference or 0.0
     for number, part in enumerate(parts):
-        assert part.series is not None
         style = {"color": COLOURS[number % 5], "linestyle": DASHES[number % 5]}
         texts = [states_in_words(part)]
         if lengths := _lengths(part):

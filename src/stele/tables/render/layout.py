@@ -203,7 +203,6 @@ def _ours(cell: Cell, marks: Marks) -> Box:
     if not cell.shows_number:
         raised_number = f"({numbers.ours(cell.outcome.value, cell.report)})"
         return Box(FAIL, raised=raised_text(notes, raised_number), number=False)
-    assert cell.outcome.value is not None and cell.reference is not None
     raised = [] if cell.complete else [f"{len(cell.outcome.languages)}/{len(cell.reference.languages)}"]
     if cell.outcome.deviation is not None:
         raised.append(f"±{numbers.ours(cell.outcome.deviation, cell.report)}")
@@ -239,7 +238,6 @@ def unit_and_marks(marks: str) -> tuple[str, str]:
     (('K', ''), ('k', '(EN)'), ('', '*'))
     """
     unit = re.match("[A-Za-z]*", marks)
-    assert unit is not None  # at least nothing matches
     return unit[0], marks[unit.end() :].strip()
 
 
@@ -289,5 +287,4 @@ def delta_of(cell: Cell) -> Decimal | None:
         return None
     if cell.printed is None or not isinstance(cell.printed.value, float) or not (cell.complete and cell.shows_number):
         return None
-    assert cell.outcome.value is not None
     return numbers.difference(cell.outcome.value, cell.printed.value, cell.report)

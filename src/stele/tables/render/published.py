@@ -60,7 +60,6 @@ def facts(cell: Cell) -> dict[str, str]:
 
 def difference_in(verdict: Verdict, report: Report) -> Decimal:
     """Our number minus the published one, in a table's units, unrounded; our number must exist."""
-    assert verdict.ours is not None
     return numbers.scaled(verdict.ours, report) - numbers.scaled(verdict.published.value, report)
 
 

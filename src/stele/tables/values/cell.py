@@ -8,7 +8,6 @@ from functools import cached_property
 
 from stele.artifacts.records import GENERATED, STAND_IN
 from stele.catalogue.models import seen_questions
-from stele.errors import SteleError
 from stele.files.reading import read_object
 from stele.papers.table import Table, TableCell, groups_for_extra_rows
 from stele.papers.table_parts import Group, Printed, TableRow, Target
@@ -138,10 +137,8 @@ def _outcome(cell: TableCell, seeds: tuple[str, ...], context: Context, results:
 def _published(cell: Cell, results: Results) -> tuple[Verdict, ...]:
     """Published numbers for a cell of today's encoders, the shown one first."""
     reference, outcome = cell.reference, cell.outcome
-    assert reference is not None
     result, record = None, {}
     if cell.shows_number:
         result = results.read_seeds(reference.result, cell.seeds)
-        assert result is not None and not isinstance(result, SteleError)
         record = read_object(results.paths(reference.result, cell.seeds)[0], "result")
     return published_for(reference, outcome.value if result else None, outcome.languages, result, record)
