@@ -133,7 +133,7 @@ class Figure(PaperPart):
         return self
 
 
-OWN = {"curves": None, "distribution": "reference", "projection": "highlighted"}  # a key that only this kind has
+OWN = {"distribution": "reference", "projection": "highlighted"}  # a key that only this kind has
 
 
 def _problems(figure: Figure) -> Iterator[str]:
@@ -141,10 +141,10 @@ def _problems(figure: Figure) -> Iterator[str]:
     yield from repeated("panel", (panel.key for panel in figure.panels))
     yield from repeated("series", (series.key for series in figure.series))
     for kind, key in OWN.items():
-        is_set = key is not None and getattr(figure, key) is not None
+        is_set = getattr(figure, key) is not None
         if is_set and figure.kind != kind:
             yield f"`{key}` belongs to the kind {kind}, found in {figure.kind}"
-        if not is_set and key is not None and figure.kind == kind:
+        if not is_set and figure.kind == kind:
             yield f"the kind {kind} needs `{key}`"
     if figure.x.factor != 1:
         yield "`x.factor` changes nothing; give the places as shown"
