@@ -12,7 +12,6 @@ from stele.tables.render import bibliography, latex, markdown, page_fit
 from stele.tables.render.cell_details import command, target
 from stele.tables.render.jinja import Ready, templates
 from stele.tables.render.layout import FAIL, VIEWS, Grid, View, delta_of, grids_of
-from stele.tables.render.published import difference_in
 from stele.tables.render.summary import summarise
 from stele.tables.values import numbers
 from stele.tables.values.cell import Cell
@@ -98,7 +97,10 @@ def _published_rows(cell: Cell, results: Results) -> Iterator[list[str]]:
     for verdict in cell.published:
         score, judged = verdict.published, verdict.ours is not None and verdict.state != "not comparable"
         values["printed"] = numbers.plain(numbers.scaled(score.value, cell.report))
-        values["difference"] = numbers.plain(difference_in(verdict, cell.report)) if judged else ""
+        values["difference"] = ""
+        if judged:
+            difference = numbers.scaled(verdict.ours, cell.report) - numbers.scaled(score.value, cell.report)
+            values["difference"] = numbers.plain(difference)
         judgement = [verdict.state, verdict.why, "; ".join(verdict.notes), f"{score.tolerance:g}"]
         source = [score.source, score.locator, score.model_revision, score.status, score.note]
         yield [*values.values(), *judgement, *source, seen]

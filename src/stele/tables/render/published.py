@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from decimal import Decimal
 
 from stele.papers.table_parts import Report
 from stele.published.verdicts import NEAR, SETTING, Verdict
@@ -58,11 +57,6 @@ def facts(cell: Cell) -> dict[str, str]:
     return facts | {"saw training questions of": ", ".join(cell.seen)}
 
 
-def difference_in(verdict: Verdict, report: Report) -> Decimal:
-    """Our number minus the published one, in a table's units, unrounded; our number must exist."""
-    return numbers.scaled(verdict.ours, report) - numbers.scaled(verdict.published.value, report)
-
-
 def _fact(verdict: Verdict, report: Report) -> str:
     score = verdict.published
     text = f"{numbers.ours(score.value, report)} (unrounded {score.value!r}, tolerance {score.tolerance!r})"
@@ -78,9 +72,10 @@ def _fact(verdict: Verdict, report: Report) -> str:
 def legend(cells: Sequence[Cell]) -> Iterator[str]:
     """Yields the legend of a table's published numbers; it explains only marks that the table shows."""
     if any(map(verdict, cells)):
+        counts = {state: sum(verdict(cell) == state for cell in cells) for state in JUDGED}
         yield (
             f"Difference: OK within the tolerance of the published number, near within {NEAR} times that, else FAIL"
-            f" (bold). {_counts(cells)}"
+            f" (bold). Here {', '.join(f'{count} {state}' for state, count in counts.items())}."
         )
     if notes := _listed((note, cell.row.label) for cell in filter(verdict, cells) for note in cell.published[0].notes):
         yield f"{NOTED}: possible causes of a difference, which change no verdict: {notes}."
@@ -98,11 +93,6 @@ def legend(cells: Sequence[Cell]) -> Iterator[str]:
     if saw:
         listed = _grouped((f"of {', '.join(cell.seen)}", _with_setting(cell)) for cell in saw)
         yield f"{SEEN}: the model saw training questions {'; '.join(map(': '.join, listed.items()))}."
-
-
-def _counts(cells: Sequence[Cell]) -> str:
-    counts = {state: sum(verdict(cell) == state for cell in cells) for state in JUDGED}
-    return f"Here {', '.join(f'{count} {state}' for state, count in counts.items())}."
 
 
 def _grouped(rows: Iterable[tuple[str, str]]) -> dict[str, str]:

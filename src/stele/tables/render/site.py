@@ -275,7 +275,8 @@ def _benchmarks(rows: Sequence[SiteRow]) -> list[dict[str, Any]]:
         languages = sorted({code for row in of_benchmark for code in row.languages})
         if facts.get("languages"):
             facts["languages"] = f"{len(languages)} of its {len(facts['languages'])} here: {', '.join(languages)}"
-        entry = {"key": key, "title": benchmark_title(key), "facts": facts, "rows": of_benchmark}
+        title = known[key].title if key in known else key  # of a user's own benchmark
+        entry = {"key": key, "title": title, "facts": facts, "rows": of_benchmark}
         listed.append(entry | {"count": len(languages)})
     return listed
 
@@ -285,12 +286,6 @@ def model_title(key: str) -> str:
     models = catalogue.entries(Model)
     label = models[key].label if key in models else key
     return key if label == key else f"{key}: {label}"
-
-
-def benchmark_title(key: str) -> str:
-    """A benchmark's title, or the key of a user's own benchmark."""
-    benchmarks = catalogue.entries(Benchmark)
-    return benchmarks[key].title if key in benchmarks else key
 
 
 def by(rows: Sequence[SiteRow], key: str) -> dict[str, list[SiteRow]]:
