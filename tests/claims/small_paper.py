@@ -5,7 +5,7 @@ from pathlib import Path
 
 import yaml
 
-from stele.claims.judging.kinds import judge_on_print
+from stele.claims.check import judge_on_print
 from stele.papers.addresses import load_paper
 from stele.papers.claims import load_claims
 

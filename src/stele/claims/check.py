@@ -13,13 +13,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from stele.claims.judging.kinds import judge_on_print
+from stele.claims.judging import on_print
 from stele.claims.judging.on_print import Judgement
+from stele.claims.judging.pairs import values_at
 from stele.command.arguments import Job, Positional, SpecsFolder
 from stele.errors import SteleError
 from stele.files.formats import amount
-from stele.papers.addresses import load_paper
-from stele.papers.claims import FILE, Claim, load_claims, papers_with_claims
+from stele.papers.addresses import PrintedPaper, load_paper
+from stele.papers.claims import FILE, Bars, Claim, by_reading, load_claims, papers_with_claims
 from stele.papers.paper import PAPER_TABLES
 
 
@@ -90,3 +91,20 @@ def judge_paper(folder: Path) -> Iterator[Judged]:
             yield Judged(claims.paper, claim, judge_on_print(claim, paper, claims.bars))
         except SteleError as error:
             yield Judged(claims.paper, claim, None, str(error))
+
+
+def judge_on_print(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement | None:
+    """Judges a claim on the printed numbers; None if it cannot be checked. Without numbers the reader's verdict stands.
+
+    Raises SteleError, which names the claim, for an address that the paper does not have or that cannot be compared.
+    """
+    if not claim.checkable:
+        return None
+    try:
+        for address in claim.addresses():
+            values_at(address, paper)  # also of a reader's verdict
+        if by_reading(claim):
+            return Judgement(claim.printed.verdict, claim.printed.why)
+        return getattr(on_print, claim.kind)(claim, paper, bars)
+    except SteleError as error:
+        raise SteleError(f"{paper.paper}: claim {claim.key}: {error}") from None

@@ -8,7 +8,6 @@ listed one that does not occur and a claim (`claims.yaml`) whose stated verdict 
 
 from __future__ import annotations
 
-import logging
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +19,6 @@ from stele.command.arguments import Job
 from stele.errors import SteleError, nearest
 from stele.papers.table import Table, TableCell, load_specs
 
-log = logging.getLogger(__name__)
 EPSILON = 1e-9
 COPIED = 4  # equal numbers that make a row a copy of another
 

@@ -15,19 +15,18 @@ from stele.artifacts.records import GENERATED, STAND_IN
 from stele.artifacts.results import result_files
 from stele.catalogue import read_yaml
 from stele.catalogue.models import model_label
-from stele.claims.judging import findings
+from stele.claims.judging import findings, on_runs
 from stele.claims.judging.comparisons import Judging, difference, mean_of, signed
 from stele.claims.judging.estimate import interval
 from stele.claims.judging.family import Case, judge_family
 from stele.claims.judging.findings import ALPHA, Verdict
-from stele.claims.judging.kinds import judge_on_runs
 from stele.claims.judging.observed import Runs, is_chosen
 from stele.claims.judging.pairs import control_pairs
 from stele.errors import SteleError
 from stele.files.reading import read_object, reading
 from stele.files.strict import Strict, validate
 from stele.papers.addresses import PrintedPaper, load_paper
-from stele.papers.claims import FILE, Bars, Claim, Control, load_claims
+from stele.papers.claims import FILE, Bars, Claim, Control, by_reading, load_claims
 from stele.papers.table_parts import Seeds, Target
 
 LOOKS = 2
@@ -40,6 +39,7 @@ LIMITS = {  # label -> what no interval covers
     GENERATED: "All results are of one generated world, whose properties are chosen; in another, verdicts may differ.",
     STAND_IN: "Each checkpoint has one small stand-in, so no interval says what another would change.",
 }
+SIZES = {"parameters"}  # metrics that say how large a model is
 EXCLUDED = ("not built", "unavailable", "not in scale")  # states of rows that the folder cannot have
 
 
@@ -167,7 +167,7 @@ def _look(
 ) -> list[JudgedClaim]:
     # what the runs say of each claim by itself
     judgings = [Judging(claim, paper, bars, runs, scale == FULL_SIZE) for claim in claims]
-    outcomes = [judge_on_runs(judging) for judging in judgings]
+    outcomes = [_on_runs(judging) for judging in judgings]
     # then each family at its levels; a claim that has its verdict counts in its family without a p-value
     verdicts: dict[int, Verdict] = {n: outcome for n, outcome in enumerate(outcomes) if isinstance(outcome, Verdict)}
     for main, procedure, alpha in FAMILIES:
@@ -182,6 +182,26 @@ def _look(
         share = _share(judging, verdicts[n])
         judged.append(JudgedClaim(judging, source, verdicts[n], look, bar, controls, share))
     return judged
+
+
+def _on_runs(judging: Judging) -> Case | Verdict:
+    """Compares a claim on our runs: a case for its family, which sets the level, or a verdict that needs no level.
+
+    Raises SteleError, which names the claim, for an address that cannot be compared.
+    """
+    claim = judging.claim
+    if by_reading(claim):
+        return Verdict("no data", "a reader's verdict: no numbers are named")
+    try:
+        outcome = getattr(on_runs, claim.kind)(judging)
+    except SteleError as error:
+        raise SteleError(f"{judging.paper.paper}: claim {claim.key}: {error}") from None
+    without_data = isinstance(outcome, Verdict) and outcome.state == "no data"
+    of_sizes = any(reference.metric in SIZES for reference in judging.references)
+    if of_sizes and not without_data and judging.labels & {GENERATED, STAND_IN}:
+        # sizes that a scale has chosen are no evidence, whatever comes out
+        return Verdict("no data", "sizes of stand-ins are chosen")
+    return outcome
 
 
 def _share(judging: Judging, verdict: Verdict) -> float | None:
