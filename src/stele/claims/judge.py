@@ -11,7 +11,6 @@ p (docs/evidence.md). Nothing is built. `looks.yaml` in the folder names the see
 
 from __future__ import annotations
 
-import io
 import json
 import math
 import sys
@@ -67,13 +66,10 @@ def run(args: Judge) -> None:
     judged, scale = judge(args.folder, args.specs, args.paper), read_stamp(args.folder) or ""
     if args.into:
         write_verdicts(judged, scale, args.into)
-        return
-    if args.template:
+    elif args.template:
         sys.stdout.write(fill(args.template, page_facts(args.folder, [facts(judgement) for judgement in judged])))
-        return
-    text = io.StringIO()
-    FORMATS[args.format](judged, scale, text)
-    sys.stdout.write(text.getvalue())
+    else:
+        FORMATS[args.format](judged, scale, sys.stdout)
 
 
 def judge(folder: Path, specs: Path, papers: list[str] | None) -> list[JudgedClaim]:
