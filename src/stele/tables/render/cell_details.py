@@ -203,7 +203,7 @@ class RowTargets:
 def row_targets(cells: Sequence[Cell], results: Results) -> list[RowTargets]:
     """Rows with the commands that build their result files; rows without result files are left out."""
     targets: list[RowTargets] = []
-    headings = [""]
+    heading = ""
     for _, row in groupby(cells, key=lambda cell: (cell.group.key, cell.row.key)):
         row = list(row)
         results_needed = {
@@ -213,10 +213,9 @@ def row_targets(cells: Sequence[Cell], results: Results) -> list[RowTargets]:
         }
         paths = sorted(results.path(*result) for result in results_needed)
         if paths:
-            heading = row[0].group.label
-            shown = "" if heading == headings[-1] else heading
+            before, heading = heading, row[0].group.label
+            shown = "" if heading == before else heading
             targets.append(RowTargets(shown, row[0].row.label, command(results, paths)))
-            headings.append(heading)
     return targets
 
 

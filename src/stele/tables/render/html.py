@@ -103,17 +103,14 @@ def _lines(section: Section, numeric: list[bool], room: list[int], cell_id: Call
         label = f'<th scope="row" class="stub" rowspan={len(row)}>{_content(row[0].stubs[0])}</th>'
         for line in row:
             stubs = "".join(f'<th scope="row">{_content(stub)}</th>' for stub in line.stubs[1:])
-            boxes = "".join(map(lambda box, n, r: _cell(box, n, r, cell_id), line.boxes, numeric, room))
+            boxes = ""
+            for box, number, width in zip(line.boxes, numeric, room, strict=True):
+                button = cell_id(box.address) if box.address else ""
+                boxes += f"<td{_class('n' if number else '')}>{_content(box, button, width if number else 0)}</td>"
             kind = {"paper": "paper", "diff.": "diff"}.get(line.stubs[-1].text, "")
             first = "first" if line.starts_row else ""
             drawn.append(f"<tr{_class(kind, first)}>{label if first else ''}{stubs}{boxes}</tr>")
     return "\n".join(drawn)
-
-
-def _cell(box: Box, number: bool, room: int, cell_id: Callable[[str], str]) -> str:
-    """HTML of one cell; in a column of numbers it reserves room for the widest mark."""
-    content = _content(box, button=cell_id(box.address) if box.address else "", room=room if number else 0)
-    return f"<td{_class('n' if number else '')}>{content}</td>"
 
 
 def _content(box: Box, button: str = "", room: int = 0) -> str:
