@@ -22,7 +22,7 @@ from stele.artifacts import records
 from stele.artifacts.results import result_files
 from stele.claims.judge import judge, write_verdicts
 from stele.claims.judging import trainings
-from stele.claims.judging.verdicts import CONTEXT, LOOKS_FILE, load_looks
+from stele.claims.judging.verdicts import LOOKS_FILE, load_looks
 from stele.command.arguments import Job, Positional, SpecsFolder
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_file
@@ -38,7 +38,7 @@ from stele.tables.render.jinja import Ready
 from stele.tables.render.pictures import drawn, pictures
 from stele.tables.render.site import NAV, Contents, rows, texts
 from stele.tables.table import FORMATS
-from stele.tables.values.context import Context, load_context
+from stele.tables.values.context import Context, context_of
 from stele.tables.values.filled import FilledTable, fill
 from stele.tables.values.lookup import Results
 
@@ -71,12 +71,6 @@ def run(args: Site) -> None:
 def filled_tables(results: Results, context: Context, specs: Path) -> Iterator[FilledTable]:
     """Yields every table of the papers below `specs`, with its cells and tests."""
     return (fill(table, context, results) for paper in papers_in(specs) for table in load_specs(specs / paper))
-
-
-def context_of(folder: Path) -> Context:
-    """Reads the context that was packed with a folder of results; without one it is empty."""
-    path = folder / CONTEXT
-    return load_context(path if path.is_file() else None)
 
 
 def verdicts_of(folder: Path, specs: Path, papers: Iterable[str], to: Path) -> dict[str, Path]:

@@ -115,6 +115,12 @@ def load_context(path: Path | str | None) -> Context:
     return validate(Context, read_object(path, "context of tables"), str(path))
 
 
+def context_of(folder: Path) -> Context:
+    """Reads the context that a run wrote into a folder of results; without one it is empty."""
+    path = folder / "tables/context.json"
+    return load_context(path if path.is_file() else None)
+
+
 def refuse(damaged: Iterable[str], context: Context) -> None:
     """Raises SteleError that lists the damaged results behind written tables; in an unfinished run it only warns."""
     reasons = sorted(set(damaged))
