@@ -30,20 +30,10 @@ def keys(paper: Paper, benchmarks: Iterable[str]) -> list[str]:
 
 
 def of_paper(paper: Paper) -> str:
-    """Formats a paper's reference as a line of text."""
-    return _line(paper.citation.given()) if paper.citation else paper.description
-
-
-def text(key: str) -> str:
-    """Formats a benchmark's reference as a line of text.
-
-    >>> text("zhang2021mrtydi")
-    'Zhang et al., Mr. TyDi: A Multi-lingual Benchmark for Dense Retrieval, 2021'
-    """
-    return _line(load()["entries"][key])
-
-
-def _line(entry: dict[str, Any]) -> str:
+    """Formats a paper's reference as a line of text; without a citation it is the paper's description."""
+    if paper.citation is None:
+        return paper.description
+    entry = paper.citation.given()
     people = [name.partition(",")[0].strip("{}") for name in entry.get("authors") or entry["editors"]]
     who = " and ".join(people) if len(people) < 3 else f"{people[0]} et al."
     return f"{who}, {entry['title']}, {entry['year']}"
