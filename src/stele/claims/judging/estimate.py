@@ -241,15 +241,15 @@ SEARCHED_SEEDS = 50  # below which each number of seeds is tried
 MOST_SEEDS = 1_000_000  # an effect that takes more is as good as hidden by the queries
 
 
-def detectable(estimate: Estimate, alpha: float, power: float = POWER) -> float:
-    """Smallest true difference that a test at level `alpha` would tell from 0 with probability `power`.
+def detectable(estimate: Estimate, alpha: float) -> float:
+    """Smallest true difference that a test at level `alpha` would tell from 0 with probability `POWER`.
 
     It is the standard error times the sum of two quantiles of t, the usual approximation of the noncentral t.
     """
-    return (quantile(1 - alpha / 2, estimate.freedom) + quantile(power, estimate.freedom)) * estimate.error
+    return (quantile(1 - alpha / 2, estimate.freedom) + quantile(POWER, estimate.freedom)) * estimate.error
 
 
-def seeds_needed(estimate: Estimate, effect: float, alpha: float, power: float = POWER) -> int | None:
+def seeds_needed(estimate: Estimate, effect: float, alpha: float) -> int | None:
     """Smallest number of seeds with which `effect` would be detectable; None if no number of seeds is enough.
 
     A further seed reduces only the variance over seeds: there may be too few queries, or too few seeds of fine-tuning.
@@ -257,7 +257,7 @@ def seeds_needed(estimate: Estimate, effect: float, alpha: float, power: float =
 
     def is_enough(seeds: int) -> bool:
         parts = tuple(_with_seeds(part, seeds) for part in estimate.parts)
-        return detectable(estimate._replace(parts=parts), alpha, power) <= effect
+        return detectable(estimate._replace(parts=parts), alpha) <= effect
 
     # few seeds may be enough where more are not: beside a part of few degrees of freedom the sum's fall with each seed
     for seeds in range(FEWEST_SEEDS, SEARCHED_SEEDS):
