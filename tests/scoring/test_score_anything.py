@@ -14,6 +14,8 @@ import pytest
 from stele import catalogue
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.errors import SteleError
+from stele.evaluation import metrics
+from stele.evaluation.metrics.rankings import CappedAveragePrecision
 from stele.evaluation.scores import read_queries
 from stele.scoring import score
 from tests.jobs import job
@@ -91,6 +93,18 @@ def test_the_values_that_score_prints_and_writes(tmp_path, qrels, capsys, caplog
     assert values[1] == ["mrr@100", "sw", "0.5", "3"]
     queries = list(csv.DictReader((tmp_path / "q.csv").open()))
     assert [(row["query"], float(row["mrr@100"])) for row in queries] == [("q1", 0.5), ("q2", 1.0), ("q3", 0.0)]
+
+
+def test_without_missing_queries_a_mean_is_finished_too(tmp_path, qrels, caplog, monkeypatch):
+    """A metric of docs/adding/metric.md whose value is a function of the mean: here its square."""
+
+    class Squared(CappedAveragePrecision):
+        finish = staticmethod(lambda mean: mean**2)
+
+    monkeypatch.setattr(metrics, "computed_here", lambda: {"squared": Squared})
+    (tmp_path / "run").write_text(TREC)
+    run("mrtydi", "--run", f"sw={tmp_path / 'run'}", "--data", f"mrtydi:sw={qrels}", "--metrics", "squared@20")
+    assert "without them squared@20 would be 0.5625" in caplog.text  # ((1/2 + 1) / 2)^2
 
 
 @pytest.mark.parametrize(("option", "name"), [("--queries", "run.csv"), ("--csv", "q.csv"), ("--queries", "v.csv")])

@@ -15,6 +15,7 @@ from stele.evaluation.aggregate import by_language
 from stele.evaluation.comparison import AVERAGE, Choices, Comparison
 from stele.evaluation.evaluate import Evaluation
 from stele.evaluation.metric import Case
+from stele.evaluation.metrics import load_metric
 from stele.evaluation.scores import KEYS, table_of
 from stele.files.atomic import atomic_file
 from stele.files.formats import amount, write_csv
@@ -67,9 +68,10 @@ def _without_missing(case: Case, evaluation: Evaluation, average: str) -> dict[s
             has_result = case.predictions[row] is not None if case.predictions else case.queries[row] in case.runs[name]
             absent[row] = not has_result
     languages = [query_set.language for query_set in case.query_sets]
+    values = {name: np.where(absent, np.nan, column) for name, column in evaluation.values.items()}
     return {
-        name: by_language(np.where(absent, np.nan, column), languages, average)["average"]
-        for name, column in evaluation.values.items()
+        name: by_language(column, languages, average, load_metric(name).finish or float)["average"]
+        for name, column in values.items()
     }
 
 
