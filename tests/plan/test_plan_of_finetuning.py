@@ -74,19 +74,17 @@ def test_a_recipe_whose_training_set_has_no_languages_ends_in_none(plan):
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "message"),
+    ("key", "value", "reason"),
     [
-        ("pooling", "cls", "was fine-tuned with pooling: 'mean', but the recipe says 'cls'"),
-        ("towers", "shared", "was fine-tuned with separate towers, but the recipe says shared"),
+        ("pooling", "cls", "pooling: 'mean', but the recipe says 'cls'"),
+        ("towers", "shared", "separate towers, but the recipe says shared"),
     ],
 )
-def test_a_recipe_that_cannot_go_on_from_its_start_is_refused_before_that_is_trained(
-    plan, monkeypatch, key, value, message
-):
+def test_a_recipe_that_cannot_go_on_from_its_start_is_not_planned(jobs, monkeypatch, key, value, reason):
     of_all = catalogue.load("recipes")["finetuning"]
     monkeypatch.setitem(of_all, "mine", {**of_all["nq"], "start": "nq", key: value})
-    with pytest.raises(SteleError, match=f"fine-tuning recipe 'mine': start: nq: {message}"):
-        plan.finetuning.recipe("mine")
+    problem = "not built", f"fine-tuning recipe mine: its start nq has {reason}"
+    assert jobs(scale="paper").availability.finetuning_problem("mine") == problem
 
 
 @pytest.mark.parametrize("keys", [{"start": "mine"}, {"start": None, "miner": "other"}])
@@ -168,3 +166,19 @@ def test_alignment_and_uniformity_read_gold_passages_and_no_collection(jobs):
     assert plan.protocols.protocol("xor_retrieve", "zero_shot_nq") == plan.data.benchmark("xor_retrieve")
     with pytest.raises(SteleError, match=r"unknown setting of vectors 'zero_shot_nq'\. Valid: align_uniform"):
         plan.retrieval.pair_inputs(other)
+
+
+def test_a_recipe_encodes_as_its_start_does_or_is_not_planned(jobs, monkeypatch):
+    """Stand-ins have unit vectors: a recipe of docs/adding/training_set.md, which is silent, trains on with them."""
+    entry = {"start": "nq", "training_set": "nq", "towers": "separate", "pooling": "mean", "query_length": 64}
+    entry |= {"passage_length": 64, "batch": 8, "hard_negatives": 0, "learning_rate": 1e-5, "epochs": 1}
+    recipes = catalogue.load("recipes")["finetuning"]
+    monkeypatch.setitem(recipes, "mine", {**entry, "warmup_steps": 0})
+    for scale, unit in ("miniature", True), ("paper", False):
+        plan = jobs(scale=scale)
+        assert plan.finetuning.recipe("mine").normalize is unit
+        assert plan.availability.finetuning_problem("mine") is None
+    monkeypatch.setitem(recipes, "mine", {**entry, "warmup_steps": 0, "normalize": False})
+    reason = "fine-tuning recipe mine: its start nq has normalize: True, but the recipe says False"
+    assert jobs(scale="miniature").availability.finetuning_problem("mine") == ("not built", reason)
+    assert jobs(scale="paper").availability.finetuning_problem("mine") is None

@@ -18,7 +18,7 @@ from stele.catalogue.schema.benchmarks import TrainingSet
 from stele.errors import SteleError, unknown
 from stele.files.strict import Strict, Values, validate
 from stele.recipes import Recipe, mining
-from stele.recipes.finetuning import AnsweringRecipe, FinetuningRecipe, GeneratorRecipe
+from stele.recipes.finetuning import KEPT, AnsweringRecipe, FinetuningRecipe, GeneratorRecipe
 from stele.recipes.mining import MiningRecipe
 from stele.recipes.pretraining import OBJECTIVES, recipe_model
 from stele.recipes.reranking import SCORERS, RerankingRecipe, Trained
@@ -168,8 +168,17 @@ def pretraining(key: str, model: ModelKeys, sizes: Scale) -> Values:
 
 
 def finetuning(name: str, sizes: Scale) -> FinetuningRecipe:
-    """Returns a fine-tuning recipe; a name with a language of its training set ("wiki-ar") gives the recipe "wiki"."""
-    return _typed("finetuning", name.partition("-")[0], sizes)
+    """Returns a fine-tuning recipe; a name with a language of its training set ("wiki-ar") gives the recipe "wiki".
+
+    Keys that the encoder keeps from its `start` are the start's if the recipe lacks them.
+    """
+    name = name.partition("-")[0]
+    recipe = _typed("finetuning", name, sizes)
+    if not recipe.start:
+        return recipe
+    start = finetuning(recipe.start, sizes)
+    lacking = start.model_fields_set.intersection(KEPT) - recipe.model_fields_set
+    return _typed("finetuning", name, sizes, **{key: getattr(start, key) for key in lacking})
 
 
 def pairs(name: str, sizes: Scale) -> MiningRecipe:

@@ -30,10 +30,12 @@ class Availability:
 
     @cached_method
     def finetuning_problem(self, recipe: str | None) -> Problem | None:
-        """(state, reason) if a chain of fine-tunings lacks a language or query generator, else None; ignores data."""
+        """(state, reason) if a chain of fine-tunings lacks something or contradicts itself, else None; ignores data."""
         for name in self.finetuning.chain(recipe):
             if reason := self.finetuning.lacking(name):
                 return "not in scale", reason
+            if reason := self.finetuning.contradiction(name):
+                return "not built", reason
             for model in sorted(self.finetuning.written_by(name)):
                 if problem := self.model_problem(model):
                     return problem

@@ -33,15 +33,13 @@ class Finetuning:
         """The fine-tuning recipe at this scale. Its command takes all keys except those that only the plan reads.
 
         Raises SteleError for a name that ends in a language if the training set has no parts by language, and for a
-        recipe that cannot go on from its `start`, has one of `miner` and `negatives: mined` without the other, or reads
-        a set without training examples.
+        recipe that has one of `miner` and `negatives: mined` without the other, or reads a set without training
+        examples.
         """
         whole = recipes.finetuning(name, self.settings.sizes)
         if "-" in name and not self.data.training_set(training_set := whole.training_set.entry).languages:
             where = f"training set {training_set} has no parts by language"
             raise unknown("fine-tuning recipe", name, recipes.names("finetuning"), where)
-        if whole.start:
-            whole.check_start(self.recipe(whole.start).spec(), f"fine-tuning recipe {name!r}: start: {whole.start}")
         if (whole.negatives == "mined") != (whole.miner is not None):
             missing = "negatives: mined" if whole.miner else "miner"
             raise SteleError(f"fine-tuning recipe {name!r}: `{missing}` is missing; give it, or leave the other out")
@@ -92,6 +90,12 @@ class Finetuning:
             if language in all_languages and language not in self.data.training_languages(name):
                 return f"training set {name} is not built in {language}"
         return None
+
+    def contradiction(self, recipe: str) -> str | None:
+        """The reason why a recipe cannot train the encoder of its start further, else None."""
+        whole = self.recipe(recipe)
+        reason = whole.contradiction(self.recipe(whole.start).spec()) if whole.start else None
+        return reason and f"fine-tuning recipe {recipe}: its start {whole.start} has {reason}"
 
     @cached_method
     def training_data(self, recipe: str) -> dict[str, str]:

@@ -15,6 +15,7 @@ from stele.recipes.encoding import EncodingSpec
 from stele.recipes.optimisation import Optimisation, OptimiserKeys
 
 AVERAGE_RANK = re.compile(r"average_rank_from_epoch_([0-9]{1,6})")
+KEPT = ("pooling", "normalize", "segments", "passage_format")  # keys that an encoder keeps when it is trained further
 
 
 class TrainingSet(Strict):
@@ -172,16 +173,16 @@ class FinetuningRecipe(OptimiserKeys):
         names = ("towers", "pooling", "normalize", "query_length", "passage_length", "passage_format", "segments")
         return EncodingSpec(**{name: getattr(self, name) for name in names})
 
-    def check_start(self, earlier: EncodingSpec, where: str) -> None:
-        """Raises SteleError if this recipe cannot go on from a fine-tuning of other pooling, texts or towers."""
+    def contradiction(self, earlier: EncodingSpec) -> str | None:
+        """What this recipe cannot go on from, of a fine-tuning with other pooling, texts or towers; else None."""
         spec = self.spec()
-        for name in ("pooling", "normalize", "segments", "passage_format"):
+        for name in KEPT:
             before, now = getattr(earlier, name), getattr(spec, name)
             if before != now:
-                differs = f"was fine-tuned with {name}: {before!r}, but the recipe says {now!r}"
-                raise SteleError(f"{where}: {differs}; use that")
+                return f"{name}: {before!r}, but the recipe says {now!r}"
         if (earlier.towers, spec.towers) == ("separate", "shared"):
-            raise SteleError(f"{where}: was fine-tuned with separate towers, but the recipe says shared; use separate")
+            return "separate towers, but the recipe says shared"
+        return None
 
     def total_steps(self, examples: int) -> int:
         """Number of optimiser steps of the run; an epoch leaves out the examples that do not fill a whole step."""

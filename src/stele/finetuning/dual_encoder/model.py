@@ -110,8 +110,8 @@ def load_model(folder: Path, recipe: FinetuningRecipe, seed: int) -> tuple[DualE
     SteleError if the recipe contradicts an earlier fine-tuning, or has texts longer than the model's positions.
     """
     spec, earlier = recipe.spec(), read_spec(folder)
-    if earlier:
-        recipe.check_start(earlier, str(folder))
+    if earlier and (reason := recipe.contradiction(earlier)):
+        raise SteleError(f"{folder}: was fine-tuned with {reason}; use that")
     sources = tower_folders(folder, earlier or spec.model_copy(update={"towers": "shared"}))
     names = ["shared"] if spec.towers == "shared" else ["query", "passage"]
     tokenizer = load_tokenizer(sources[0])
