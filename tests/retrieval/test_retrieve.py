@@ -9,6 +9,8 @@ from recorded import files, lines_of, put, record, write_mrtydi
 from transformers import AutoTokenizer
 
 from stele.artifacts.run_files import read_run
+from stele.benchmarks.mrtydi import MrTydi
+from stele.benchmarks.types import Passage, Query
 from stele.command.arguments import Job
 from stele.encoders import encode
 from stele.encoders.encode import Encoder
@@ -246,6 +248,35 @@ def test_a_passage_id_that_is_there_twice_is_refused(tmp_path, encoder, data):
     with pytest.raises(SteleError, match=r"collection th: passage id 'a' appears twice \(passages 1 and 3 of 3\)"):
         retrieve.run(arguments(tmp_path, encoder, data))
     assert not (tmp_path / "out").exists()
+
+
+WRONG_IDS = {
+    "queries": [Query("a", "who"), Query("b", "wrote"), Query("a", "who")],
+    "passages": [Passage("a 1", "", "river"), Passage("b", "", "nile")],
+    "query": [Query("a\t1", "who")],
+    "none": [],
+}
+
+
+@pytest.mark.parametrize(
+    ("what", "message"),
+    [
+        ("queries", "query set th: query id 'a' appears twice"),
+        ("query", r"query set th: id 'a\\t1': want one without white space"),
+        ("none", "query set th has no query in the data"),
+        ("passages", "collection th: id 'a 1': want one without white space"),
+    ],
+)
+def test_ids_that_no_run_can_hold_are_refused_before_anything_is_encoded(
+    tmp_path, encoder, data, monkeypatch, kinds, what, message
+):
+    """The readers of Stele refuse them; one of docs/adding/benchmark.md may not."""
+    method = "passages" if what == "passages" else "queries"
+    monkeypatch.setattr(MrTydi, method, lambda *given, **named: iter(WRONG_IDS[what]))
+    args = arguments(tmp_path, encoder, data)
+    with pytest.raises(SteleError, match=message):
+        retrieve.run(args.model_copy(update={"languages": ("th",)}))
+    assert not kinds and not (tmp_path / "out").exists()
 
 
 def test_an_empty_collection_is_refused(tmp_path, encoder, data):

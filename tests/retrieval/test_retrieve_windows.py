@@ -9,6 +9,8 @@ import test_retrieve as retrieval
 from recorded import write_mrtydi
 
 from stele.artifacts.run_files import read_run
+from stele.benchmarks.lareqa import Lareqa
+from stele.benchmarks.types import Query
 from stele.command.arguments import Job
 from stele.encoders.load import load_encoder
 from stele.errors import SteleError
@@ -199,7 +201,8 @@ def test_other_windows_start_anew(tmp_path, encoder, data):
     assert retrieval.files(tmp_path / "out") == retrieval.files(tmp_path / "clean")
 
 
-def test_a_collection_whose_queries_are_in_several_languages_is_refused(tmp_path, encoder, data):
+def test_a_collection_whose_queries_are_in_several_languages_is_refused(tmp_path, encoder, data, monkeypatch):
+    monkeypatch.setattr(Lareqa, "queries", lambda *given: iter([Query("a", "who")]))
     mixed = [item.replace("mrtydi", "lareqa") for item in data[:1]]
     args = arguments(tmp_path, encoder, mixed, "out", "--benchmark", "lareqa", "--languages", "en", "de")
     with pytest.raises(SteleError, match=r"must be in one language.* queries are in de, en"):

@@ -37,6 +37,13 @@ def write_run(path: Path, run: Iterable[tuple[str, Sequence[tuple[str, float]]]]
             packed.write("".join(rows).encode("utf-8"))
 
 
+def checked_id(name: str, where: str) -> str:
+    """Returns an id that a run can hold. Raises SteleError, beginning with `where`, for an empty one or white space."""
+    if name.encode().split() != [name.encode()]:
+        raise SteleError(f"{where}: id {name!r}: want one without white space, which separates the columns of a run")
+    return name
+
+
 def read_run(path: Path) -> Run:
     """Reads a TREC run file (compressed or not) into canonical order; ignores the rank column.
 

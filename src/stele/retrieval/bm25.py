@@ -19,6 +19,7 @@ from typing import Annotated
 
 from stele.artifacts import records
 from stele.artifacts.run import run_of
+from stele.artifacts.run_files import checked_id
 from stele.artifacts.state import drop, own_folder
 from stele.benchmarks.arguments import data_folders, data_records
 from stele.benchmarks.load import load_reader
@@ -38,6 +39,7 @@ from stele.retrieval.lexical.engines import Bm25sEngine, Engine, Texts
 from stele.retrieval.lexical.lucene_bm25 import ANSERINI, Hits, choose
 from stele.retrieval.searches.search_job import (
     FinishedSearches,
+    distinct_queries,
     expected_passages,
     topic_options,
 )
@@ -176,7 +178,7 @@ class Bm25Job:
     def queries(self, query_set: QuerySet, *split: str) -> list[Query]:
         """Reads the queries of a split, or of a benchmark without splits. Raises SteleError if there is no query."""
         options = topic_options(self.benchmark, self.args.benchmark, getattr(self.recipe, "field", None))
-        queries = list(self.benchmark.queries(self.data, query_set, *split, **options))
+        queries = distinct_queries(self.benchmark.queries(self.data, query_set, *split, **options), query_set)
         if not queries:
             name = " ".join([*split, "query"])
             raise SteleError(f"{self.args.benchmark}: query set {query_set.name} has no {name} in the data")
@@ -206,7 +208,10 @@ class Bm25Job:
         passages = self.benchmark.passages(self.data, query_set.collection)
         expected = expected_passages(self.inputs, query_set.collection, "passages")
         yield from track(
-            ((p.id, f"{p.title}\n\n{p.text}") for p in passages), expected, f"read {query_set.collection}", "passages"
+            ((checked_id(p.id, f"collection {query_set.collection}"), f"{p.title}\n\n{p.text}") for p in passages),
+            expected,
+            f"read {query_set.collection}",
+            "passages",
         )
 
 

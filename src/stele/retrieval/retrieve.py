@@ -79,16 +79,17 @@ def run(args: Retrieve) -> None:
         waiting = {name: job.waiting(name) for name in names if job.waiting(name) or not job.is_index_kept(name)}
         waiting = job.processes.broadcast(waiting)
 
-        # encode these collections, and those whose vectors are the queries'
-        needed = list(waiting)
+        # encode these collections, and those whose vectors are the queries'; an error in the queries comes first
+        needed, queries_of = list(waiting), {}
         for query_sets in waiting.values():
+            queries_of |= {query_set: job.queries(query_set) for query_set in query_sets}
             needed += [name for query_set in query_sets if (name := job.query_collection(query_set))]
         collections = {name: job.open_collection(name) for name in dict.fromkeys(needed)}
 
         # search their query sets
         for name, query_sets in waiting.items():
             for query_set in query_sets:
-                queries, query_collection = job.queries(query_set), job.query_collection(query_set)
+                queries, query_collection = queries_of[query_set], job.query_collection(query_set)
                 if query_collection:
                     vectors = collections[query_collection].vectors()
                 else:
@@ -287,8 +288,9 @@ class RetrievalJob:
         logger.info("search %s: %d queries, %d passages", query_set.name, len(queries), collection.size)
 
     def queries(self, query_set: QuerySet) -> list[Query]:
-        """Reads the queries of a query set, at most --limit. Raises SteleError if there is no query."""
-        queries = list(islice(self.benchmark.queries(self.data, query_set, **self.topic_options), self.args.limit))
+        """Reads the queries of a query set, at most --limit. Raises SteleError for a wrong id, or without a query."""
+        queries = self.benchmark.queries(self.data, query_set, **self.topic_options)
+        queries = search_job.distinct_queries(islice(queries, self.args.limit), query_set)
         if not queries:
             raise SteleError(f"{self.args.benchmark}: query set {query_set.name} has no query in the data given")
         return queries

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from stele.artifacts.run_files import checked_id
 from stele.benchmarks.types import Passage
 from stele.errors import SteleError
 from stele.progress import bar
@@ -134,7 +135,8 @@ class EncodedCollection:
 
     def _items(self, watch: Callable[[Passages], Passages] = iter) -> Iterator[tuple[str, Any]]:
         spec = self.encoder.spec
-        return ((p.id, spec.passage(p.title, p.text)) for p in watch(self.passages()))
+        where = f"collection {self.name}"
+        return ((checked_id(p.id, where), spec.passage(p.title, p.text)) for p in watch(self.passages()))
 
     def _new_shares(self) -> Shares:
         return Shares(self.processes.rank, self.processes.world, self.encoder.window)

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from stele.artifacts.run_files import write_run
+from stele.artifacts.run_files import checked_id, write_run
 from stele.benchmarks.arguments import record_count
 from stele.benchmarks.reader import RetrievalReader
-from stele.benchmarks.types import Passage, QuerySet, TrainingExample
+from stele.benchmarks.types import Passage, Query, QuerySet, TrainingExample
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_write_json
 from stele.files.digests import facts_digest, file_facts
@@ -29,6 +29,16 @@ def topic_options(benchmark: RetrievalReader, name: str, field: str | None) -> d
     if not benchmark.FIELDS:
         raise SteleError(f"field {field}: the queries of {name} have no fields; leave it out")
     return {"field": field}
+
+
+def distinct_queries(queries: Iterable[Query], query_set: QuerySet) -> list[Query]:
+    """Reads queries of a query set. Raises SteleError for an id that a run cannot hold or that appears twice."""
+    where, by_id = f"query set {query_set.name}", {}
+    for query in queries:
+        if query.id in by_id:
+            raise SteleError(f"{where}: query id {query.id!r} appears twice")
+        by_id[checked_id(query.id, where)] = query
+    return [*by_id.values()]
 
 
 def expected_passages(inputs: Mapping[str, Path], collection: str, *names: str) -> int | None:
