@@ -26,6 +26,13 @@ def test_a_checkout_whose_path_no_search_path_can_hold_is_refused():
         hooks.setup({}, types.SimpleNamespace(), Path("/data/a:b"))
 
 
+def test_a_folder_of_the_users_that_does_not_exist_is_named(jobs, tmp_path, capsys):
+    """Snakemake plans nothing where results exist, even if they were made of generated data."""
+    hooks._name_missing_folders(jobs(user_data={"mrtydi": str(tmp_path / "typo"), "lareqa": str(tmp_path)}))
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"Stele: user_data.mrtydi: {tmp_path}/typo does not exist")
+
+
 def rules(**more):
     settings = types.SimpleNamespace(deployment_method=more.pop("methods", ()))
     known = [types.SimpleNamespace(name=name) for name in ("score", "dataset")]

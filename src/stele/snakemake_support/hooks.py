@@ -65,6 +65,7 @@ def setup(values: Values, workflow, root: Path) -> Plan:
             catalogue.note_plan()
             scale = plan.settings
             print(f"Stele: scale {scale.scale} ({scale.why}): {scale.sizes.title}", file=sys.stderr)
+            _name_missing_folders(plan)
             if any(word.startswith("--delete-all") for word in sys.argv):
                 atexit.register(_say_what_stays, plan)
             locks.clear_stale_locks()
@@ -82,6 +83,14 @@ def setup(values: Values, workflow, root: Path) -> Plan:
         return plan
     except SteleError as error:
         raise _workflow_error(error) from None
+
+
+def _name_missing_folders(plan: Plan) -> None:
+    """Names folders of `user_data` that do not exist: results that were made without them pass for up to date."""
+    for dataset, folder in plan.settings.config.user_data.items():
+        if not Path(folder).expanduser().exists():
+            why = "what needs it cannot be built, and existing results stay as they are"
+            print(f"Stele: user_data.{dataset}: {folder} does not exist; {why}", file=sys.stderr)
 
 
 def _show_cost(plan: Plan, workflow) -> None:
