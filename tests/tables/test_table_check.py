@@ -1,5 +1,7 @@
 """The check of the papers' tables against themselves and each other: it recomputes, and only listed deviations pass."""
 
+import textwrap
+
 import pytest
 
 from stele.command import cli
@@ -76,6 +78,17 @@ def test_all_deviations_of_the_papers_are_explained(papers):
     assert {d.kind for d in deviations} == {"average", "same target", "bold", "copied row"}
     gmt = [d for d in deviations if d.address == "all/gmt_path/r2k/avg"]
     assert [d.says for d in gmt] == ["prints 58.2, the mean of its 7 cells is 55.714"]
+
+
+def test_a_metric_that_no_result_holds_is_an_error(papers, tmp_path):
+    """It would be seen only when all of the table's results are built."""
+    assert check.unscored(papers) == []
+    folder = tmp_path / "ccp"
+    folder.mkdir()
+    (folder / "paper.yaml").write_text("name: CCP\n")
+    (folder / "table_98.yaml").write_text(textwrap.dedent(ORIGIN.replace("mrr@100", "mrr@10")))
+    with pytest.raises(SteleError, match=r"ccp/98 all/first/value/ar: mrtydi: unknown metric 'mrr@10'.*'mrr@100'"):
+        check.run(check.Check(specs=folder))
 
 
 def test_each_paper_passes_alone(root):
