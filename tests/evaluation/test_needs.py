@@ -7,7 +7,7 @@ from stele.benchmarks.types import QuerySet
 from stele.catalogue import entries
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.errors import SteleError
-from stele.evaluation.metric import kinds_of
+from stele.evaluation.metric import Metric, kinds_of
 from stele.evaluation.metrics import computed_here, load_metric
 from stele.evaluation.ranx_metrics import ranx_table
 from tests.evaluation.cases import case_of, score
@@ -31,6 +31,24 @@ PREDICTED = {"predictions": ["x"], "answers": [["x"]]}
 def test_a_wrong_cut_is_refused(metric, message):
     with pytest.raises(SteleError, match=f"^{message}$"):
         score(metric, **JUDGED)
+
+
+@pytest.mark.parametrize("given", [[True, False], np.array([1, 0]), np.array([True, False])])
+def test_values_of_any_kind_are_numbers(given):
+    """Of a metric of docs/adding/metric.md, one for each query."""
+
+    class Found(Metric):
+        example = "found"
+
+        def evaluate(self, case):
+            return given
+
+    two = case_of(ranked=[["a"], ["b"]], relevant=[{"a": 1}, {"a": 1}])
+    values = Found().values(two)
+    assert values.dtype == np.float64 and values.tolist() == [1.0, 0.0]
+    three = case_of(ranked=[["a"]] * 3, relevant=[{"a": 1}] * 3)
+    with pytest.raises(SteleError, match=r"metric found: want a value for each query, shape \(3,\); found \(2,\)"):
+        Found().values(three)
 
 
 @pytest.mark.parametrize(

@@ -103,8 +103,8 @@ class Metric(ABC):
     def values(self, case: Case) -> np.ndarray:
         """Value of each judged query, float64 [rows]; NaN if the query does not count.
 
-        Raises SteleError if the metric lacks the cut that it needs, has a cut that it does not take, or needs data of
-        a kind that the case does not hold.
+        Raises SteleError if the metric lacks the cut that it needs, has a cut that it does not take, needs data of a
+        kind that the case does not hold, or gives another number of values.
         """
         name, at, cut = self.example.partition("@")
         if not re.fullmatch(re.sub(r"\d+", r"[1-9]\\d*", cut), self.cut):
@@ -113,7 +113,10 @@ class Metric(ABC):
         if self.needs not in (kinds := kinds_of(case)):
             held = " and ".join(KINDS[kind] for kind in kinds) or "none"
             raise SteleError(f"metric {name} scores {KINDS[self.needs]}; found {held}")
-        return self.evaluate(case)
+        values = np.asarray(self.evaluate(case), dtype=np.float64)
+        if values.shape != (rows := (len(case.queries),)):
+            raise SteleError(f"metric {name}: want a value for each query, shape {rows}; found {values.shape}")
+        return values
 
     @abstractmethod
     def evaluate(self, case: Case) -> np.ndarray:
