@@ -14,14 +14,7 @@ from stele.files.atomic import atomic_write_json
 from stele.recipes.encoding import EncodingSpec, write_spec
 
 
-def save_encoder(
-    folder: Path,
-    query_model,
-    passage_model,
-    tokenizer,
-    spec: EncodingSpec,
-    heads: Sequence = (),
-) -> None:
+def save_encoder(folder: Path, query_model, passage_model, tokenizer, spec: EncodingSpec) -> None:
     """Writes an encoder into `folder` (the caller makes the folder atomic).
 
     `passage_model` is None when the towers are shared; then the transformers files are in the folder itself, else in
@@ -34,15 +27,15 @@ def save_encoder(
         raise SteleError(f"{folder}: the spec has towers: {spec.towers}, but there are {number} models to save")
     folder.mkdir(parents=True, exist_ok=True)
     if passage_model is None:
-        _save_tower(folder, query_model, tokenizer, spec, heads)
+        _save_tower(folder, query_model, tokenizer, spec)
     else:
-        _save_tower(folder / "query", query_model, tokenizer, spec, heads)
-        _save_tower(folder / "passage", passage_model, tokenizer, spec, heads)
+        _save_tower(folder / "query", query_model, tokenizer, spec)
+        _save_tower(folder / "passage", passage_model, tokenizer, spec)
     write_spec(folder, spec)
     write_probe(folder, tokenizer)
 
 
-def _save_tower(folder: Path, model, tokenizer, spec: EncodingSpec, heads: Sequence) -> None:
+def _save_tower(folder: Path, model, tokenizer, spec: EncodingSpec) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with quiet():
         model.save_pretrained(folder)
@@ -57,7 +50,7 @@ def _save_tower(folder: Path, model, tokenizer, spec: EncodingSpec, heads: Seque
     tokenizer.backend_tokenizer.no_truncation()
     tokenizer.backend_tokenizer.no_padding()
     tokenizer.save_pretrained(folder)
-    write_modules(folder, model, spec, heads)
+    write_modules(folder, model, spec)
 
 
 def write_modules(folder: Path, model, spec: EncodingSpec, heads: Sequence = (), suggestion: bool = False) -> None:
@@ -71,10 +64,9 @@ def write_modules(folder: Path, model, spec: EncodingSpec, heads: Sequence = (),
     folder = Path(folder)
     modules = [("", "Transformer"), ("1_Pooling", "Pooling")]
     write_pooling(folder / "1_Pooling", model.config.hidden_size, spec)
-    layers = heads
     if spec.pooling == "pooler":
-        layers = [(model.pooler.dense, torch.nn.Tanh())]
-    for linear, activation in layers:
+        heads = [(model.pooler.dense, torch.nn.Tanh())]
+    for linear, activation in heads:
         modules.append((f"{len(modules)}_Dense", "Dense"))
         _write_dense(folder / modules[-1][0], linear, activation)
     if spec.normalize:
