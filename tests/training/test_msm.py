@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 from tiny_objectives import hierarchical_loss
-from transformers import DistilBertConfig
+from transformers import BertConfig, DistilBertConfig
 
 from stele.errors import SteleError
 from stele.training.objectives._msm import DocumentEncoder, dynamic_bias
@@ -14,11 +14,13 @@ from stele.training.objectives._msm import DocumentEncoder, dynamic_bias
 WIDTH = 16
 
 
+def config(width):
+    return BertConfig(hidden_size=width, num_attention_heads=2, intermediate_size=2 * width, layer_norm_eps=1e-5)
+
+
 def encoder(layers=2, dropout=0.0, positions=6):
     torch.manual_seed(5)
-    made = DocumentEncoder(
-        layers=layers, width=WIDTH, heads=2, inner=32, positions=positions, dropout=dropout, eps=1e-5
-    )
+    made = DocumentEncoder(config(WIDTH), layers, positions, dropout)
     for parameter in made.parameters():  # away from the small initialisation, so that wrong wiring shows
         torch.nn.init.normal_(parameter, std=0.3)
     return made
@@ -74,7 +76,7 @@ def test_dropout_is_drawn_for_every_copy_and_only_in_training():
 
 
 def test_initial_weights_are_bert_s():
-    made = DocumentEncoder(layers=2, width=128, heads=2, inner=512, positions=32, dropout=0.1, eps=1e-5)
+    made = DocumentEncoder(config(128), layers=2, positions=32, dropout=0.1)
     for name, parameter in made.named_parameters():
         if name.endswith("bias"):
             assert not parameter.any()
@@ -85,8 +87,8 @@ def test_initial_weights_are_bert_s():
 
 
 def test_it_is_as_wide_as_a_distilbert_whose_configuration_has_other_names():
-    config = DistilBertConfig(dim=WIDTH, n_heads=2, hidden_dim=24, initializer_range=0.05)
-    made = DocumentEncoder.of(config, layers=1, positions=6, dropout=0.1)
+    distilbert = DistilBertConfig(dim=WIDTH, n_heads=2, hidden_dim=24, initializer_range=0.05)
+    made = DocumentEncoder(distilbert, layers=1, positions=6, dropout=0.1)
     assert made.layers[0].inner.weight.shape == (24, WIDTH) and made.layers[0].heads == 2
     assert made.norm.eps == made.layers[0].norm.eps == 1e-12
     assert made(torch.randn(5, WIDTH), np.array([3, 2])).shape == (5, WIDTH)

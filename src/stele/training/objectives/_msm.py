@@ -12,7 +12,7 @@ from torch.nn import functional
 
 from stele.errors import SteleError
 from stele.recipes.flops import Shape
-from stele.training.heads import INIT, initialise
+from stele.training.heads import initialise
 
 EPS = 1e-12  # of DistilBERT, whose configuration does not say it
 
@@ -57,19 +57,11 @@ class DocumentEncoder(nn.Module):
     released code (transformer_document_encoder.py).
     """
 
-    def __init__(
-        self,
-        *,
-        layers: int,
-        width: int,
-        heads: int,
-        inner: int,
-        positions: int,
-        dropout: float,
-        eps: float,
-        std: float = INIT,
-    ) -> None:
+    def __init__(self, config: Any, layers: int, positions: int, dropout: float) -> None:
+        """Makes one as wide as the sentence encoder of a `transformers` config, for up to `positions` sentences."""
         super().__init__()
+        width, heads, inner = config.hidden_size, config.num_attention_heads, Shape.of(config).inner
+        eps, std = getattr(config, "layer_norm_eps", EPS), config.initializer_range
         self.positions = nn.Embedding(positions, width)
         self.mask = nn.Parameter(torch.empty(width))
         self.norm = nn.LayerNorm(width, eps=eps)
@@ -77,20 +69,6 @@ class DocumentEncoder(nn.Module):
         self.layers = nn.ModuleList(Layer(width, heads, inner, dropout, eps) for _ in range(layers))
         initialise(self, std)
         nn.init.normal_(self.mask, std=std)
-
-    @classmethod
-    def of(cls, config: Any, layers: int, positions: int, dropout: float) -> DocumentEncoder:
-        """Builds one as wide as the sentence encoder of a `transformers` config, for up to `positions` sentences."""
-        return cls(
-            layers=layers,
-            width=config.hidden_size,
-            heads=config.num_attention_heads,
-            inner=Shape.of(config).inner,
-            positions=positions,
-            dropout=dropout,
-            eps=getattr(config, "layer_norm_eps", EPS),
-            std=config.initializer_range,
-        )
 
     def forward(self, vectors: Tensor, counts: Sequence[int]) -> Tensor:
         """Predicts each sentence vector from the others of its document: vectors [m, c] -> predictions [m, c].

@@ -118,7 +118,7 @@ class MaskedSentences(Objective):
         recipe, config = self.recipe, model.config
         encoders = nn.ModuleList()
         for _ in range(COPIES[recipe.document_encoder]):
-            encoders.append(DocumentEncoder.of(config, recipe.layers, recipe.sentences, recipe.dropout))
+            encoders.append(DocumentEncoder(config, recipe.layers, recipe.sentences, recipe.dropout))
         projectors = nn.ModuleList()
         for _ in range(COPIES[recipe.heads]):
             projectors.append(Projector(recipe.projector, config.hidden_size, config.initializer_range))
