@@ -111,58 +111,30 @@ class ProcessGroup:
         distributed.all_reduce(value, group=self._group)
         return int(value)
 
-    def broadcast(self, value: Any) -> Any:
-        """Returns the first process's value in all processes, since others may not yet see the same files."""
+    def broadcast(self, value: Any, owner: int = 0) -> Any:
+        """Returns the owner's value in all processes; of the first one, since others may not yet see the same files."""
         if self.world > 1:
             import torch.distributed as distributed
 
             values = [value]
-            distributed.broadcast_object_list(values, group=self._group)
+            distributed.broadcast_object_list(values, owner, group=self._group)
             value = values[0]
         return value
-
-    def broadcast_array(self, array: np.ndarray, owner: int) -> None:
-        """Overwrites an array with that of the process `owner`; dtype and shape are the same in all processes."""
-        if self.world > 1:
-            import torch
-            import torch.distributed as distributed
-
-            distributed.broadcast(torch.from_numpy(array), owner, group=self._group)
 
     def gather(self, hits: BestHits) -> Iterator[BestHits]:
         """Yields, in the first process, the hits of each other process; the others send theirs and yield nothing.
 
         One process at a time bounds the memory of the first: 4 bytes and an id for each of queries x k.
         """
-        if not self.is_main:
-            self._send(hits)
-            return
-        for rank in range(1, self.world):
-            yield self._receive(rank, len(hits.counts))
-
-    def _send(self, hits: BestHits) -> None:
-        import torch
         import torch.distributed as distributed
 
-        ids = np.ascontiguousarray(hits.ids)
-        sizes = np.array([len(ids), ids.dtype.itemsize], np.int64)
-        for array in (sizes, hits.counts, hits.scores, ids.view(np.uint8)):
-            if len(array):
-                distributed.send(torch.from_numpy(array), 0, group=self._group)
-
-    def _receive(self, rank: int, queries: int) -> BestHits:
-        def filled(count: int, dtype: type) -> np.ndarray:
-            import torch
-            import torch.distributed as distributed
-
-            array = np.empty(count, dtype)
-            if count:
-                distributed.recv(torch.from_numpy(array), rank, group=self._group)
-            return array
-
-        number, width = filled(2, np.int64).tolist()
-        counts, scores = filled(queries, np.int64), filled(number, np.float32)
-        return BestHits(counts, scores, filled(number * width, np.uint8).view(f"S{width}"))
+        if not self.is_main:
+            distributed.send_object_list([hits], 0, group=self._group)
+            return
+        for rank in range(1, self.world):
+            received: list[Any] = [None]
+            distributed.recv_object_list(received, rank, group=self._group)
+            yield received[0]
 
 
 def encode_queries(
@@ -183,7 +155,8 @@ def encode_queries(
     if rows:
         vectors[rows] = transform(encoder.encode([texts[row] for row in rows], "query"))
     for number, owner in enumerate(shares.owners):
-        processes.broadcast_array(vectors[number * shares.window : (number + 1) * shares.window], owner)
+        window = slice(number * shares.window, (number + 1) * shares.window)
+        vectors[window] = processes.broadcast(vectors[window], owner)
     return l2_normalize(vectors) if normalize else vectors
 
 
@@ -220,8 +193,4 @@ class SharedQueries:
                 with atomic_file(path, "wb") as handle:
                     np.save(handle, vectors)
             return vectors
-        vectors = np.load(path) if self._processes.is_main else None
-        shape = self._processes.broadcast(vectors.shape if vectors is not None else None)
-        vectors = np.empty(shape, np.float32) if vectors is None else vectors
-        self._processes.broadcast_array(vectors, 0)
-        return vectors
+        return self._processes.broadcast(np.load(path) if self._processes.is_main else None)
