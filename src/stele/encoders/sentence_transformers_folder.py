@@ -70,31 +70,26 @@ class Stated(NamedTuple):
 
 def read_modules(folder: Path) -> Stated:
     """Reads the encoding that a folder states. Raises SteleError for modules and settings that are not supported."""
-    folder = Path(folder)
     with reading(folder, "sentence-transformers folder", "get the folder again"):
-        return _read_modules(folder)
-
-
-def _read_modules(folder: Path) -> Stated:
-    modules = _modules(folder)
-    settings = read_settings(folder / SENTENCE_TRANSFORMERS, ModelSettings)
-    normalize = _scales_last(modules, settings)
-    values = {"normalize": normalize, "passage_format": "title_text"}
-    if settings.truncate_dim:
-        values["dimension"] = settings.truncate_dim
-    cosine = _read_cosine(settings.similarity_fn_name, normalize, folder)
-    prompts = {name: text or "" for name, text in settings.prompts.items()}
-    if modules[0][0] == STATIC:
-        values |= {"pooling": "mean", "include_prompt": True, "segments": False}
-        length = (read_json(modules[0][1] / "tokenizer.json").get("truncation") or {}).get("max_length", WHOLE)
-        return Stated(values, {"query_length": length, "passage_length": length}, prompts, cosine)
-    pooling, include_prompt = _read_pooling(modules[1][1] / "config.json")
-    transformer = _read_transformer(folder)
-    chat = _read_chat(transformer)
-    # sentence-transformers does not know which tokens of a message are the prompt's
-    values |= {"pooling": pooling, "include_prompt": include_prompt or chat is not None}
-    values["segments"] = _has_segments(folder)
-    return Stated(values, _read_lengths(folder, transformer), prompts, cosine, chat)
+        modules = module_folders(folder)
+        settings = read_settings(folder / SENTENCE_TRANSFORMERS, ModelSettings)
+        normalize = _scales_last(modules, settings)
+        values = {"normalize": normalize, "passage_format": "title_text"}
+        if settings.truncate_dim:
+            values["dimension"] = settings.truncate_dim
+        cosine = _read_cosine(settings.similarity_fn_name, normalize, folder)
+        prompts = {name: text or "" for name, text in settings.prompts.items()}
+        if modules[0][0] == STATIC:
+            values |= {"pooling": "mean", "include_prompt": True, "segments": False}
+            length = (read_json(modules[0][1] / "tokenizer.json").get("truncation") or {}).get("max_length", WHOLE)
+            return Stated(values, {"query_length": length, "passage_length": length}, prompts, cosine)
+        pooling, include_prompt = _read_pooling(modules[1][1] / "config.json")
+        transformer = _read_transformer(folder)
+        chat = _read_chat(transformer)
+        # sentence-transformers does not know which tokens of a message are the prompt's
+        values |= {"pooling": pooling, "include_prompt": include_prompt or chat is not None}
+        values["segments"] = _has_segments(folder)
+        return Stated(values, _read_lengths(folder, transformer), prompts, cosine, chat)
 
 
 def read_heads(folder: Path, width: int) -> list:
@@ -102,14 +97,13 @@ def read_heads(folder: Path, width: int) -> list:
 
     A Normalize at the end is left out, since the encoding has it as `normalize`.
     """
-    folder = Path(folder)
     if not (folder / MODULES).exists():
         return []
     from torch import nn
 
     from stele.encoders.encode import UnitLength
 
-    modules = _modules(folder)
+    modules = module_folders(folder)
     if _scales_last(modules, read_settings(folder / SENTENCE_TRANSFORMERS, ModelSettings)):
         modules = modules[:-1]
     heads = []
@@ -125,32 +119,27 @@ def read_heads(folder: Path, width: int) -> list:
 
 def stated_width(folder: Path, width: int) -> int:
     """Length of a folder's vectors according to its settings, for a model with hidden size `width`."""
-    folder = Path(folder)
-    modules = _modules(folder) if (folder / MODULES).exists() else []
+    modules = module_folders(folder) if (folder / MODULES).exists() else []
     dense = [path / "config.json" for name, path in modules if name == "Dense"]
     return read_settings(dense[-1], DenseSettings).out_features if dense else width
 
 
 def is_suggestion(folder: Path) -> bool:
     """Whether a folder's modules only suggest an encoding: it was trained from a checkpoint that states none."""
-    return read_settings(Path(folder) / SENTENCE_TRANSFORMERS, ModelSettings).stele_suggestion
-
-
-def module_folders(folder: Path) -> list[tuple[str, Path]]:
-    """Lists (name, folder) of the modules in modules.json; a Transformer comes first, and its folder is `folder`."""
-    return _modules(Path(folder))
+    return read_settings(folder / SENTENCE_TRANSFORMERS, ModelSettings).stele_suggestion
 
 
 def static_folder(folder: Path) -> Path | None:
     """Folder with the weights and the tokenizer of a StaticEmbedding; None if `folder` has no such module."""
-    modules = _modules(Path(folder)) if (Path(folder) / MODULES).exists() else [("", folder)]
+    modules = module_folders(folder) if (folder / MODULES).exists() else [("", folder)]
     return modules[0][1] if modules[0][0] == STATIC else None
 
 
-def _modules(folder: Path) -> list[tuple[str, Path]]:
-    """Lists (module name, its folder); a name is the last part of the class path, which differs between releases.
+def module_folders(folder: Path) -> list[tuple[str, Path]]:
+    """Lists (name, folder) of the modules in modules.json; a Transformer comes first, and its folder is `folder`.
 
-    Dropout, which acts in training only, is left out. Raises SteleError for modules that are not supported.
+    A name is the last part of the class path, which differs between releases. Dropout, which acts in training only, is
+    left out. Raises SteleError for modules that are not supported.
     """
     path = folder / MODULES
     listed = validate(list[ModuleEntry], read_list(path, "list of modules", "get the folder again"), path)
