@@ -8,17 +8,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from stele.artifacts.records import UNPROMPTED
-from stele.encoders.tokens import Chat, Tokens, collate, length_buckets, tokenize, tokenize_inputs
+from stele.encoders.tokens import Tokens, collate, length_buckets, tokenize, tokenize_inputs
 from stele.errors import SteleError
 from stele.recipes.encoding import EncodingSpec, Kind, TextInput
 from stele.training.hidden_states import BERT_LIKE, first_states, global_attention
+
+if TYPE_CHECKING:
+    from stele.encoders.resolve import Resolved
 
 MODEL_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 # model families whose tokens see padding in spite of its mask, so that texts of one length alone are encoded together
@@ -41,27 +44,20 @@ def default_batch_tokens(device: torch.device, width: int) -> int:
 
 
 class Encoder:
-    """One or two towers with their tokenizer and spec; `stele.encoders.load.load_encoder` makes one from a folder."""
+    """One or two towers with tokenizer and encoding; `stele.encoders.load.load_encoder` makes one from a folder."""
 
     def __init__(
         self,
         query_model,
         passage_model,
         tokenizer,
-        spec: EncodingSpec,
+        resolved: Resolved,
         query_heads: Sequence[torch.nn.Module] = (),
         passage_heads: Sequence[torch.nn.Module] = (),
         device: str = "cpu",
-        origins: Mapping[str, str] | None = None,
-        notes: Sequence[str] = (),
-        unprompted: bool = False,
-        cosine: bool = False,
-        chat: Chat | None = None,
     ) -> None:
-        self.spec, self.tokenizer, self.device = spec, tokenizer, torch.device(device)
-        self.origins, self.notes, self.unprompted = dict(origins or {}), list(notes), unprompted
-        self.chat = chat
-        self.cosine = cosine  # whether a search has to scale the vectors to length 1
+        self.tokenizer, self.device = tokenizer, torch.device(device)
+        self.spec, self.origins, self.notes, self.unprompted, self.cosine, self.chat = resolved
         self.cut = 0  # texts of the last call, or block of `encode_stream`, that were longer than the spec allows
         self.window = CPU_WINDOW if self.device.type == "cpu" else GPU_WINDOW
         self._towers = {

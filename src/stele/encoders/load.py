@@ -44,8 +44,9 @@ def load_encoder(folder: Path | str, spec: Wanted = None, device: str = "cpu") -
         folder = folder.parent
     if not folder.is_dir():
         raise SteleError(f"{folder}: no such folder; want a model folder with config.json and model.safetensors")
-    spec, origins, notes, unprompted, cosine, chat = resolve(folder, spec)
-    for note in notes:
+    resolved = resolve(folder, spec)
+    spec = resolved.spec
+    for note in resolved.notes:
         log.warning("%s: %s", folder, note)
     if static := static_folder(folder):
         towers, backbones = [folder], [load_static(static, spec.weights)]
@@ -54,7 +55,7 @@ def load_encoder(folder: Path | str, spec: Wanted = None, device: str = "cpu") -
         backbones = [load_backbone(tower, spec.pooling, spec.layer, weights=spec.weights)[0] for tower in towers]
     tokenizer = tokenizer_of(towers[0])
     check_probe(folder, tokenizer)
-    if chat and not tokenizer.chat_template:
+    if resolved.chat and not tokenizer.chat_template:
         raise SteleError(f"{folder}: its texts need a chat template, but its tokenizer has none")
     refuse_longer(folder, spec, backbones[0].config)
     pairs = zip(towers, backbones, strict=True)
@@ -65,5 +66,4 @@ def load_encoder(folder: Path | str, spec: Wanted = None, device: str = "cpu") -
         heads = [[head.to(backbones[0].dtype) for head in of_tower] for of_tower in heads]
     if spec.dimension and spec.dimension > (full := full_dimension(backbones[0], heads[0])):
         raise SteleError(f"{folder}: dimension is {spec.dimension}, its vectors have {full} numbers")
-    how = {"origins": origins, "notes": notes, "unprompted": unprompted, "cosine": cosine, "chat": chat}
-    return Encoder(backbones[0], backbones[-1], tokenizer, spec, heads[0], heads[-1], device, **how)
+    return Encoder(backbones[0], backbones[-1], tokenizer, resolved, heads[0], heads[-1], device)
