@@ -18,6 +18,7 @@ from stele.recipes.flops import Shape, encode, passes
 from stele.recipes.pretraining import TasksRecipe
 from stele.training.masking import mask_tokens
 from stele.training.objectives import Objective
+from stele.training.objectives.mlm import MaskedLanguageModelling
 from stele.training.section_store import SectionStore
 from stele.training.store import Flat, joined
 from stele.training.text_pairs import most_global, pack
@@ -144,7 +145,7 @@ def check_token_types(task: str, config: Any) -> None:
 
 
 # --- query language modelling -----------------------------------------------------------------------------------------
-class QueryModelling(Objective):
+class QueryModelling(MaskedLanguageModelling):
     """Query language modelling: predicts hidden tokens of a query from it and a relevant document (section 4.2.1)."""
 
     def take(self, stores, group, rng):
@@ -162,20 +163,11 @@ class QueryModelling(Objective):
         return {"ids": hidden, "types": packed.types, "mask": packed.mask, "places": places, "targets": targets}
 
     def sizes(self, batch):
-        return *batch["ids"].shape, len(batch["places"]), most_global(batch["types"])
-
-    def flops(self, batch, shape):
-        return self.recipe.mlm_flops(shape, *self.sizes(batch))
+        return *super().sizes(batch), most_global(batch["types"])
 
     def heads(self, model):
         check_token_types("QLM", model.config)
         return super().heads(model)
-
-    def loss(self, heads, model, batch, processes=None):
-        """Mean cross-entropy of hidden tokens, by the checkpoint's own vocabulary head, tied to its embeddings."""
-        from stele.training.heads import masked_loss
-
-        return masked_loss(model, batch, self.recipe.encode_chunk, processes)
 
 
 # --- relevance ranking ------------------------------------------------------------------------------------------------
