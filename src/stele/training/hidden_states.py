@@ -140,7 +140,9 @@ def global_attention(config: Any, ids: Tensor, mask: Tensor | None, types: Tenso
     separators = getattr(config, GLOBAL_SEPARATORS, None)
     if separators is None:
         return {}
-    check_length(config, ids.shape[1])
+    length, most = ids.shape[1], config.max_position_embeddings - config.pad_token_id - 1
+    if length > most:
+        raise SteleError(f"an input has {length} tokens, but the model has only {most} positions; cut inputs to that")
     there = torch.ones_like(ids, dtype=torch.bool) if mask is None else mask.bool()
     second = torch.zeros_like(there) if types is None else types.bool() & there
     pair = second.any(1)
@@ -149,10 +151,3 @@ def global_attention(config: Any, ids: Tensor, mask: Tensor | None, types: Tenso
     rows = torch.arange(len(ids), device=ids.device)
     chosen[rows, there.sum(1) - 1] |= ~pair | (separators > 1)
     return {"global_attention_mask": chosen.long()}
-
-
-def check_length(config: Any, length: int) -> None:
-    """Raises SteleError if inputs of `length` tokens exceed the positions of a converted model."""
-    most = config.max_position_embeddings - config.pad_token_id - 1
-    if length > most:
-        raise SteleError(f"an input has {length} tokens, but the model has only {most} positions; cut inputs to that")
