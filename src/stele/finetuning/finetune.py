@@ -58,6 +58,7 @@ class Finetune(ResumableJob):
 
 def run(args: Finetune) -> None:
     clock = records.start()
+    from stele.encoders.save import save_encoder
     from stele.finetuning.dual_encoder.batches import first_alone
     from stele.finetuning.dual_encoder.examples import examples_in
     from stele.finetuning.dual_encoder.model import load_model
@@ -132,7 +133,20 @@ def run(args: Finetune) -> None:
             selection.restore()
         facts = {"model": args.model, "processes": process.world, **start}
         facts |= describe(recipe, module, data, steps, outcome, selection)
-        _publish(args, module, tokenizer, curve, inputs, clock.set_back(*outcome["earlier"]), facts)
+        passage = None if module.spec.towers == "shared" else module.tower("passage")
+        with atomic_directory(args.output.parent, JOB) as folder:
+            save_encoder(folder, module.tower("query"), passage, tokenizer, module.spec)
+            facts["outputs"] = folder_facts(folder)
+            copy_curve(curve, folder)
+            records.write_record(
+                folder / "record.json",
+                job=JOB,
+                inputs=inputs,
+                clock=clock.set_back(*outcome["earlier"]),
+                seed=args.seed,
+                labels=[records.LIMITED] if args.limit else [],
+                **facts,
+            )
         drop(state)
     process.barrier()
 
@@ -228,31 +242,3 @@ def _readers(
         "training": reader(recipe.training_set, "train", training, limit),
         "dev": reader(recipe.dev_set, "dev", dev or training, min(most) if most else None),
     }
-
-
-def _publish(
-    args: Finetune,
-    module: Any,
-    tokenizer: Any,
-    curve: Path,
-    inputs: Mapping[str, Path],
-    clock: records.Clock,
-    facts: Mapping[str, Any],
-) -> None:
-    """Writes encoder, curve and record into the folder of the output, atomically."""
-    from stele.encoders.save import save_encoder
-
-    passage = None if module.spec.towers == "shared" else module.tower("passage")
-    with atomic_directory(args.output.parent, JOB) as folder:
-        save_encoder(folder, module.tower("query"), passage, tokenizer, module.spec)
-        facts = {**facts, "outputs": folder_facts(folder)}
-        copy_curve(curve, folder)
-        records.write_record(
-            folder / "record.json",
-            job=JOB,
-            inputs=inputs,
-            clock=clock,
-            seed=args.seed,
-            labels=[records.LIMITED] if args.limit else [],
-            **facts,
-        )
