@@ -22,7 +22,6 @@ from stele.files.reading import parse_object
 from stele.training.curve import NORM, copy_curve
 
 if TYPE_CHECKING:
-    from stele.pretraining.inputs import Encodings
     from stele.training.loop import Outcome
 
 log = logging.getLogger(__name__)
@@ -56,6 +55,8 @@ def run(args: Pretrain) -> None:
         of_languages,
         open_stores,
         parse_pairs,
+        save_heads,
+        save_sentence_encoder,
         windowed_base,
     )
     from stele.recipes.flops import Shape
@@ -110,13 +111,11 @@ def run(args: Pretrain) -> None:
 
     # train
     curve, snapshots = state / "curve.csv", state / "snapshots"
-    save = partial(
-        save_encoder,
-        module=module,
-        base=base,
-        encoding=(stated, encoding),
-        vocabulary=recipe.sliding_window is not None,
-    )
+
+    def save(folder: Path) -> None:
+        save_sentence_encoder(folder, model, base, (stated, encoding), vocabulary=recipe.sliding_window is not None)
+        save_heads(folder, module.kept_weights())
+
     keep = {step: partial(snapshot, save, snapshots / f"step-{step}") for step in recipe.snapshots}
     label = f"pretrain {args.model}"
     outcome = loop.train(
@@ -152,14 +151,6 @@ def run(args: Pretrain) -> None:
         publish(args.output, save, snapshots, curve, inputs, clock, args.seed, facts)
         drop(state)
     process.barrier()
-
-
-def save_encoder(folder: Path, module: Any, base: Path, encoding: Encodings, vocabulary: bool) -> None:
-    """Writes the encoder and the head weights that its tasks keep beside it."""
-    from stele.pretraining.inputs import save_heads, save_sentence_encoder
-
-    save_sentence_encoder(folder, module.model, base, encoding, vocabulary)
-    save_heads(folder, module.kept_weights())
 
 
 def snapshot(save: Callable[[Path], None], folder: Path) -> None:
