@@ -188,9 +188,9 @@ def write(folder: Path, standin: StandIn, recipe: Recipe) -> None:
     save_tokenizer(folder, standin.tokenizer)
     if standin.spec is not None:
         from stele.encoders.save import write_modules
-        from stele.recipes.encoding import make_spec
+        from stele.recipes.encoding import EncodingSpec
 
-        write_modules(folder, model, make_spec(standin.spec), standin.heads)
+        write_modules(folder, model, EncodingSpec(**standin.spec), standin.heads)
         if settings is not None:
             _state_prompts(folder / "config_sentence_transformers.json", settings.prompts)
 

@@ -5,7 +5,7 @@ import pytest
 import stele
 from stele.artifacts.results import COLUMNS
 from stele.errors import SteleError
-from stele.recipes.encoding import make_spec, write_spec
+from stele.recipes.encoding import EncodingSpec, write_spec
 from tests.encoders.tiny_models import make_folder
 from tests.sealed import write_sealed
 from tests.waiting import PATIENCE
@@ -102,7 +102,7 @@ def test_the_notebook_runs(tmp_path, root, monkeypatch):
         for setting in ("zero_shot_marco", "multilingual"):
             write(tmp_path / "results", f"mrtydi/{model}/{setting}")
     encoder = make_folder(tmp_path / "work/miniature/finetuned/msm/nq/pt0-ft0")
-    write_spec(encoder, make_spec({"pooling": "cls", "query_length": 64, "passage_length": 64}))
+    write_spec(encoder, EncodingSpec(pooling="cls", query_length=64, passage_length=64))
     (encoder / "record.json").touch()
     monkeypatch.delenv("PYTHONPATH", raising=False)
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))

@@ -3,7 +3,8 @@
 import pytest
 
 from stele.errors import SteleError
-from stele.recipes.encoding import EncodingSpec, make_spec, read_spec, write_spec
+from stele.files.strict import validate
+from stele.recipes.encoding import EncodingSpec, read_spec, write_spec
 
 
 @pytest.mark.parametrize(
@@ -33,7 +34,7 @@ def test_a_passage_is_its_title_and_text_as_the_format_says(form, with_title, wi
 )
 def test_wrong_values_of_an_encoding_are_refused(values, message):
     with pytest.raises(SteleError, match=message):
-        make_spec(values)
+        validate(EncodingSpec, values, "encoding")
 
 
 def test_saved_and_read(tmp_path):

@@ -4,7 +4,7 @@ import pytest
 
 from stele.artifacts.results import read_result
 from stele.errors import SteleError
-from stele.recipes.encoding import make_spec
+from stele.recipes.encoding import EncodingSpec
 from stele.scoring import count_parameters
 from stele.scoring.count_parameters import parameters
 from tests.jobs import job
@@ -61,7 +61,7 @@ def test_a_checkpoint_counts_as_much_as_the_encoder_that_is_trained_from_it(fami
         tmp_path / "trained",
         trained,
         tmp_path / "base",
-        (None, make_spec({"pooling": "cls", "query_length": 16, "passage_length": 16})),
+        (None, EncodingSpec(pooling="cls", query_length=16, passage_length=16)),
     )
     body = sum(value.numel() for name, value in model.base_model.named_parameters() if "pooler." not in name)
     assert parameters(tmp_path / "base") == parameters(tmp_path / "trained") == body

@@ -22,7 +22,7 @@ from stele.errors import SteleError, unknown
 from stele.files.atomic import atomic_file
 from stele.files.reading import reading
 from stele.files.strict import validate
-from stele.recipes.encoding import EncodingSpec, make_spec
+from stele.recipes.encoding import EncodingSpec
 from stele.recipes.search import CalibrationRecipe
 
 FILE = "calibration.safetensors"
@@ -193,7 +193,7 @@ def load_calibration(record: Path, encoder: Path, spec: EncodingSpec) -> Calibra
         )
     with reading(record, "record of a calibration", "run its job again"):
         digest = calibration_record["inputs"]["encoder"]
-        calibrated = make_spec(calibration_record["encoding"], f"{record}: encoding").model_dump()
+        calibrated = validate(EncodingSpec, calibration_record["encoding"], f"{record}: encoding").model_dump()
         scale_by = validate(CalibrationRecipe, calibration_record["recipe"], f"{record}: recipe").scale_by
     if digest != (encoder_digest := records.content_digest(encoder)):
         raise SteleError(

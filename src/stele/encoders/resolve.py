@@ -33,7 +33,7 @@ from stele.catalogue.hub import MODULES
 from stele.encoders.sentence_transformers_folder import PASSAGE, QUERY, Stated, is_suggestion, read_modules
 from stele.encoders.tokens import Chat
 from stele.errors import SteleError, unknown
-from stele.files.strict import Values
+from stele.files.strict import Values, validate
 from stele.recipes.encoding import (
     BENCHMARK,
     FOLDER,
@@ -41,7 +41,6 @@ from stele.recipes.encoding import (
     ORIGINS,
     EncodingSpec,
     check_keys,
-    make_spec,
     read_spec,
 )
 
@@ -87,7 +86,7 @@ def resolve(folder: Path, wanted: Wanted = None) -> Resolved:
         chosen = {key: values[key] for key in OF_ANY_FOLDER if key in values}
         decided = origins | dict.fromkeys(trained.facts(), FOLDER) | {key: origins[key] for key in chosen}
         merged, decided = _with_one_prompt({**trained.facts(), **chosen}, values, decided)
-        return _resolved(make_spec(merged, str(folder)), decided, [])
+        return _resolved(validate(EncodingSpec, merged, folder), decided, [])
     if (folder / MODULES).exists() and not ("pooling" in values and is_suggestion(folder)):
         return _of_modules(folder, read_modules(folder), values, origins)
     if "pooling" not in values:
@@ -212,7 +211,7 @@ def _made(folder: Path, values: dict[str, Any], origins: dict[str, str]) -> Reso
             values[key], origins = max_length, {**origins, key: origins["max_length"]}
         elif max_length > length and origins["max_length"] in WISHES:
             notes.append(f"max_length: {max_length} makes no text longer: {key} is {length}")
-    spec = make_spec(values, str(folder))
+    spec = validate(EncodingSpec, values, folder)
     if not spec.instruction and "{instruction}" in spec.query_prompt + spec.passage_prompt:
         raise SteleError(
             f"{folder}: its prompt has a place for an {{instruction}}, but neither the benchmark nor the model gives "

@@ -162,13 +162,6 @@ class SomeEncoding(EncodingSpec):
     passages_as_queries: bool = False
 
 
-def make_spec(values: Values | EncodingSpec, where: str = "encoding") -> EncodingSpec:
-    """Validates plain values as a spec; raises SteleError with the key at fault and what is wrong with it."""
-    if isinstance(values, EncodingSpec):
-        return values
-    return validate(EncodingSpec, values, where)
-
-
 def check_keys(values: Values, where: str) -> None:
     """Raises SteleError if `values` has a key that an encoding does not have."""
     unknown_keys = sorted(set(values) - set(SomeEncoding.model_fields))
@@ -185,4 +178,4 @@ def read_spec(folder: Path) -> EncodingSpec | None:
     path = Path(folder) / SPEC_FILE
     if not path.exists():
         return None
-    return make_spec(read_object(path, "encoding", "make the encoder again"), str(path))
+    return validate(EncodingSpec, read_object(path, "encoding", "make the encoder again"), path)
