@@ -133,13 +133,6 @@ SCORERS: dict[str, type[RerankingRecipe]] = {
 }
 
 
-def recipe_model(scorer: str, where: str = "--recipe") -> type[RerankingRecipe]:
-    """Recipe class of a scorer, without loading the scorer. Raises SteleError if the name is unknown."""
-    if scorer not in SCORERS:
-        raise unknown("scorer", str(scorer), SCORERS, where)
-    return SCORERS[scorer]
-
-
 def parse_recipe(values: Values, where: str = "--recipe") -> RerankingRecipe:
     """Validates a recipe with the model of its scorer; raises SteleError with the key at fault and what is valid.
 
@@ -148,4 +141,6 @@ def parse_recipe(values: Values, where: str = "--recipe") -> RerankingRecipe:
     """
     if not isinstance(values.get("scorer"), str):
         raise SteleError(f"{where}: want an object with the key `scorer`, one of {', '.join(SCORERS)}")
-    return validate(recipe_model(values["scorer"], where), values, where)
+    if values["scorer"] not in SCORERS:
+        raise unknown("scorer", values["scorer"], SCORERS, where)
+    return validate(SCORERS[values["scorer"]], values, where)
