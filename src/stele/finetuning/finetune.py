@@ -7,7 +7,9 @@ the record.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -27,6 +29,8 @@ from stele.files.reading import parse_object
 from stele.training.curve import copy_curve
 
 if TYPE_CHECKING:
+    from stele.finetuning.dual_encoder.examples import Examples
+    from stele.recipes.finetuning import FinetuningRecipe, TrainingSet
     from stele.training.loop import Named, Outcome
 
 log = logging.getLogger(__name__)
@@ -99,8 +103,9 @@ def run(args: Finetune) -> None:
         code=args.code,
         first=process.is_main and args.limit is None,  # a quick try by hand leaves the state of the real job alone
     )
-    readers = _readers(recipe, tokenizer, training, dev, args.limit, args.negatives)
-    data = examples_in(state / "training", readers["training"], process)
+    read = partial(read_set, recipe, tokenizer)
+    read_training = partial(read, recipe.training_set, "train", training, args.limit, args.negatives)
+    data = examples_in(state / "training", read_training, process)
 
     # a dev set chooses the checkpoint, where the recipe says so
     steps = recipe.total_steps(len(data))
@@ -112,7 +117,9 @@ def run(args: Finetune) -> None:
     label, curve = f"finetune {args.model} on {recipe.training_set.name}", state / "curve.csv"
     selection, callbacks = None, {"curve": Curve(curve, label)}
     if recipe.needs_dev:
-        examples = examples_in(state / "dev", readers["dev"], process)
+        most = min((number for number in (recipe.dev_limit, args.limit) if number is not None), default=None)
+        read_dev = partial(read, recipe.dev_set, "dev", dev or training, most)
+        examples = examples_in(state / "dev", read_dev, process)
         epoch_steps = recipe.steps_per_epoch(len(data))
         selection = Selection(state / "best", module.to(process.device), examples, recipe, epoch_steps, process)
         callbacks["selection"] = selection
@@ -209,36 +216,25 @@ def negatives_per_query(recipe: Any) -> int | float:
     return int(number) if number.is_integer() else number
 
 
-def _readers(
-    recipe: Any,
+def read_set(
+    recipe: FinetuningRecipe,
     tokenizer: Any,
-    training: Mapping[str, Path],
-    dev: Mapping[str, Path],
-    limit: int | None,
-    negatives: Path | None,
-) -> dict[str, Callable]:
-    """Functions that read the training set and the dev set; without --dev, dev examples come from the training data."""
-    from dataclasses import replace
-
+    chosen: TrainingSet,
+    split: str,
+    given: Mapping[str, Path],
+    most: int | None,
+    negatives: Path | None = None,
+) -> Examples:
+    """Reads and tokenises at most `most` examples of a split of the set `chosen`, with mined `negatives` if given."""
     from stele.benchmarks.transfer_set import MinedNegatives, replaced
     from stele.finetuning.dual_encoder.examples import read_examples
 
-    def reader(chosen: Any, split: str, given: Mapping[str, Path], most: int | None) -> Callable:
-        def read():
-            source = load_reader(chosen.module, TrainingReader)
-            folders = {k: v for k, v in data_folders(given).items() if chosen.data is None or k in chosen.data}
-            examples = islice(source.training(folders, split), most)
-            total = min((number for number in (most, record_count(given, split)) if number), default=None)
-            name, counts = f"{chosen.name} {split}", {}
-            if negatives is not None and split == "train":
-                examples = replaced(examples, MinedNegatives(negatives), counts)
-            data = read_examples(examples, tokenizer, recipe.spec(), recipe.strip_question_mark, name, total)
-            return replace(data, counts={**data.counts, **counts})
-
-        return read
-
-    most = [number for number in (recipe.dev_limit, limit) if number is not None]
-    return {
-        "training": reader(recipe.training_set, "train", training, limit),
-        "dev": reader(recipe.dev_set, "dev", dev or training, min(most) if most else None),
-    }
+    source = load_reader(chosen.module, TrainingReader)
+    folders = {k: v for k, v in data_folders(given).items() if chosen.data is None or k in chosen.data}
+    examples = islice(source.training(folders, split), most)
+    total = min((number for number in (most, record_count(given, split)) if number), default=None)
+    name, counts = f"{chosen.name} {split}", {}
+    if negatives is not None:
+        examples = replaced(examples, MinedNegatives(negatives), counts)
+    data = read_examples(examples, tokenizer, recipe.spec(), recipe.strip_question_mark, name, total)
+    return replace(data, counts={**data.counts, **counts})
