@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import torch
 from torch import Tensor
 from torch.nn import functional
@@ -66,22 +63,6 @@ def duplicate_mask(duplicate_keys: Tensor, positives: Tensor) -> Tensor:
     same = duplicate_keys[positives][:, None] == duplicate_keys[None, :]
     same[torch.arange(len(positives), device=duplicate_keys.device), positives] = False
     return same
-
-
-def pair_scores(
-    queries: Tensor, passages: Tensor, batch: Mapping[str, Any], recipe: Any, normalize: bool = False
-) -> tuple[Tensor, Tensor]:
-    """Scores float32 [n, n] of the pairs queries [n, d] and passages [n, d], and the positives int64 [n].
-
-    Scores are inner products, or cosines with `normalize`, over the temperature; `mask_duplicates` excludes copies.
-    """
-    positives = torch.arange(len(queries), device=queries.device)
-    mask = duplicate_mask(batch["duplicate_keys"], positives) if recipe.mask_duplicates else None
-    with torch.autocast(queries.device.type, enabled=False):
-        queries, passages = queries.float(), passages.float()
-        if normalize:
-            queries, passages = (functional.normalize(side, dim=-1) for side in (queries, passages))
-        return in_batch_scores(queries, passages, positives, mask, recipe.temperature), positives
 
 
 @torch.no_grad()

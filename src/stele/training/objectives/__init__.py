@@ -141,13 +141,23 @@ class Objective(ABC):
     def pair_loss(
         self, queries: Tensor, passages: Tensor, batch: Batch, texts: Tensor, normalize: bool = False
     ) -> Tensor:
-        """In-batch loss, float32 [], of the pairs queries [n, d] and passages [n, d], scored by `pair_scores`.
+        """In-batch loss, float32 [], of the pairs queries [n, d] and passages [n, d], by inner products or cosines.
 
         texts [n, width] are the passages' vectors before any head, for the figures.
         """
-        from stele.training.contrastive_loss import pair_scores
+        import torch
+        from torch.nn import functional
 
-        return self.search_loss(*pair_scores(queries, passages, batch, self.recipe, normalize), texts)
+        from stele.training.contrastive_loss import duplicate_mask, in_batch_scores
+
+        positives = torch.arange(len(queries), device=queries.device)
+        mask = duplicate_mask(batch["duplicate_keys"], positives) if self.recipe.mask_duplicates else None
+        with torch.autocast(queries.device.type, enabled=False):
+            sides = queries.float(), passages.float()
+            if normalize:
+                sides = [functional.normalize(side, dim=-1) for side in sides]
+            scores = in_batch_scores(*sides, positives, mask, self.recipe.temperature)
+        return self.search_loss(scores, positives, texts)
 
     def search_loss(self, scores: Tensor, positives: Tensor, texts: Tensor) -> Tensor:
         """Cross-entropy of scores [n, m] at positives int64 [n]; sets `figures`, with texts [k, width] as vectors."""
