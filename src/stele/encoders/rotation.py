@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import binary_cross_entropy_with_logits, leaky_relu
+from torch.nn.functional import binary_cross_entropy_with_logits
 
 from stele.encoders.calibration import MOST_DEAD
 from stele.encoders.neighbours import mean_cosine, mutual
@@ -146,18 +146,12 @@ def nearest_orthogonal(matrix: np.ndarray) -> np.ndarray:
     return left @ right
 
 
-class Discriminator(nn.Module):
-    """Network that maps vectors [n, d] to logits [n] of belonging to the first language."""
-
-    def __init__(self, dimension: int, recipe: RotationRecipe) -> None:
-        super().__init__()
-        widths = [dimension, *[recipe.discriminator_width] * recipe.discriminator_layers, 1]
-        self.layers = nn.ModuleList(nn.Linear(*pair) for pair in pairwise(widths))
-
-    def forward(self, vectors: Tensor) -> Tensor:
-        for layer in self.layers[:-1]:
-            vectors = leaky_relu(layer(vectors), SLOPE)
-        return self.layers[-1](vectors).squeeze(1)
+def new_discriminator(dimension: int, recipe: RotationRecipe) -> nn.Module:
+    """Makes a network that maps vectors [n, d] to logits [n] of belonging to the first language."""
+    layers: list[nn.Module] = []
+    for pair in pairwise([dimension, *[recipe.discriminator_width] * recipe.discriminator_layers, 1]):
+        layers += [nn.Linear(*pair), nn.LeakyReLU(SLOPE)]
+    return nn.Sequential(*layers[:-1], nn.Flatten(0))
 
 
 class Adversarial:
@@ -173,7 +167,7 @@ class Adversarial:
         dimension, device = first.shape[1], first.device
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(derive(*key, "discriminator"))
-            self.discriminator = Discriminator(dimension, recipe).to(device)
+            self.discriminator = new_discriminator(dimension, recipe).to(device)
         self.mapping = torch.eye(dimension, device=device, requires_grad=True)
         self.rate, self.best, self.fallen = recipe.learning_rate, float("-inf"), False
 
