@@ -74,12 +74,10 @@ class _Texts:
 
     def tokens(self) -> Tokens:
         self.flush()
-        starts = np.cumsum([0, *(block.offsets[-1] for block in self.blocks)])
-        parts = [block.offsets[1:] + start for block, start in zip(self.blocks, starts, strict=False)]
+        ids = np.concatenate([block.ids for block in self.blocks])
+        lengths = np.concatenate([np.zeros(1, np.int64), *(block.lengths for block in self.blocks)])
         types = np.concatenate([block.types for block in self.blocks]) if self.spec.segments else None
-        return Tokens(
-            np.concatenate([b.ids for b in self.blocks]), np.concatenate([[0], *parts]).astype(np.int64), types
-        )
+        return Tokens(ids, np.cumsum(lengths), types)
 
 
 def read_examples(
