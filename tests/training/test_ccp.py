@@ -75,7 +75,7 @@ def test_both_sides_enter_where_the_recipe_says_so(stores):
 def test_statistics_of_a_language_are_its_own(stores):
     settled, made, module = setup(stores, statistics="language", bank=0, groups=1, steps=40)
     heads = module.heads["ccp"]
-    number = next(n for n in range(0, 40, 2) if made["ccp"].sampler.group(n)[0] == "sw")
+    number = next(n for n in range(0, 40, 2) if made["ccp"].sampler.draw(n)[0][0] == "sw")
     heads.groups.fill_(number)
     module("ccp", groups(made, number)[0])
     module.after_step(HERE)

@@ -197,7 +197,7 @@ def test_ict_by_its_definition(stores):
     encoder = model()
     loss = WithHeads(task.objective, encoder).eval()
     raw = task.batch(0)
-    language, indices = task.sampler.group(0)
+    ((language, indices),) = task.sampler.draw(0)
     pairs = [stores["ict"][language][i] for i in np.sort(indices)]
     sides = []
     for side, longest in ((0, 6), (1, 12)):

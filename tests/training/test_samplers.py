@@ -62,13 +62,13 @@ def sampler(**changes):
 def test_groups_are_one_language_without_repetition():
     made = sampler()
     for n in range(300):
-        language, examples = made.group(n)
+        language, examples = made.draw(n)[0]
         assert len(set(examples.tolist())) == 8 and examples.min() >= 0 and examples.max() < made.sizes[language]
 
 
 def test_languages_come_as_often_as_alpha_says():
     made = sampler()
-    drawn = Counter(made.group(n)[0] for n in range(4000))
+    drawn = Counter(made.draw(n)[0][0] for n in range(4000))
     expected = language_probabilities({"en": 50, "sw": 20}, 0.3)
     for language, probability in expected.items():
         deviation = (4000 * probability * (1 - probability)) ** 0.5
@@ -79,7 +79,7 @@ def test_languages_come_as_often_as_alpha_says():
 def test_every_example_comes_once_a_pass():
     made = sampler(sizes={"en": 48}, group=8)
     for n in range(0, 60, 6):
-        seen = np.concatenate([made.group(n + i)[1] for i in range(6)])
+        seen = np.concatenate([made.draw(n + i)[0][1] for i in range(6)])
         assert sorted(seen.tolist()) == list(range(48))
 
 
@@ -87,9 +87,9 @@ def test_a_group_depends_on_seed_and_number_only():
     first, again, shorter = sampler(), sampler(), sampler(groups=100)
     for n in (0, 17, 99):
         for other in (again, shorter):
-            assert other.group(n)[0] == first.group(n)[0]
-            assert other.group(n)[1].tolist() == first.group(n)[1].tolist()
-    assert any(sampler(seed=2).group(n)[1].tolist() != first.group(n)[1].tolist() for n in range(5))
+            assert other.draw(n)[0][0] == first.draw(n)[0][0]
+            assert other.draw(n)[0][1].tolist() == first.draw(n)[0][1].tolist()
+    assert any(sampler(seed=2).draw(n)[0][1].tolist() != first.draw(n)[0][1].tolist() for n in range(5))
 
 
 def test_too_small_everywhere_is_an_error():

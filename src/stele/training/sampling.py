@@ -173,12 +173,8 @@ class Sampler:
 
     def draw(self, n: int) -> list[tuple[str, np.ndarray]]:
         """Draws the n-th group of this kind: a single part (language, example indices int64 [group])."""
-        return [self.group(n)]
-
-    def group(self, n: int) -> tuple[str, np.ndarray]:
-        """Language and example indices [group] of the n-th group of this kind."""
         language = self.languages[self.drawn[n]]
-        return language, self.examples(language, int(self.earlier[n]))
+        return [(language, self.examples(language, int(self.earlier[n])))]
 
     def examples(self, language: str, n: int) -> np.ndarray:
         """Indices of the examples of a language's n-th group, int64 [group]."""
@@ -254,8 +250,10 @@ class MixedSampler:
         positions = np.arange(len(owner)) - np.repeat(begins - before[drawn], counts[drawn])
         sizes = np.array(list(self.sizes.values()))[owner]
         passes, inside = np.divmod(positions, sizes)
-        keys = {(int(k), int(p)): self._key(k, p) for k, p in np.unique(np.stack([owner, passes], 1), axis=0)}
-        key = np.array([keys[k, p] for k, p in zip(owner.tolist(), passes.tolist(), strict=True)], np.uint64)
+        # each pass of a part has a permutation of its own
+        pairs = list(zip(owner.tolist(), passes.tolist(), strict=True))
+        keys = {(k, p): derive(self.seed, self.name, self.parts[k], p) for k, p in set(pairs)}
+        key = np.array([keys[pair] for pair in pairs], np.uint64)
         indices = permuted(sizes, key, inside)
         return [(self.parts[k], part) for k, part in zip(drawn, np.split(indices, begins[1:]), strict=True)]
 
@@ -263,10 +261,6 @@ class MixedSampler:
         """Draws the number of examples of each part in a chunk of groups: int64 [parts]."""
         rng = generator(self.seed, self.name, "parts", number)
         return rng.multinomial(self.group_size * CHUNK, list(self.probabilities.values()))
-
-    def _key(self, part: int, number: int) -> int:
-        """Key of the permutation of a part's pass `number`."""
-        return derive(self.seed, self.name, self.parts[part], int(number))
 
     def _numbers(self, n: int) -> tuple[np.ndarray, np.ndarray]:
         """Numbers of examples of each part in group n, and in all groups before it: two arrays int64 [parts]."""
