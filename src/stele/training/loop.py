@@ -112,7 +112,8 @@ def train(
                     f"{run.steps}; the state is saved in {state}: run the same command again to resume"
                 )
     run.metrics_log.flush()
-    run.refuse_nonfinite_weights()
+    if not all(bool(parameter.isfinite().all()) for parameter in run.parameters):  # no later loss would reveal it
+        raise diverged(run.step, "a weight is not finite")
     for callback in run.callbacks.values():
         callback.on_end(run)
     return {
@@ -180,20 +181,16 @@ class _Run:
             total = total + nn.utils.get_total_norm([p.grad for p in self.parameters if p.grad is not None])
         return bool(self.process.all_reduce_sum(total.clone()).isfinite())
 
-    def refuse_nonfinite_weights(self) -> None:
-        """Raises SteleError if a weight is not finite after the last step, which no later loss would reveal."""
-        if not all(bool(parameter.isfinite().all()) for parameter in self.parameters):
-            raise diverged(self.step, "a weight is not finite")
-
     def _accumulate(self, batches: MicroBatches) -> tuple[Losses, dict[str, int]]:
         """Runs the backward passes of all micro-batches; returns their losses, still on the device, and counts."""
         totals: Losses = {}
         counts: dict[str, int] = {}
+        dtype = TYPES.get(self.optimisation.precision)
         each, numbers = iter(batches.loss_at(self.step)), iter(batches.numbers)
         while True:
             # before the micro-batch is made; behind the last one nothing is drawn
             seed_torch(derive(self.seed, "micro-batch", self.step, next(numbers, -1)))
-            with self._autocast():
+            with torch.autocast(self.process.device.type, dtype) if dtype else nullcontext():
                 named = next(each, None)
                 if named is None:
                     return totals, counts
@@ -204,10 +201,6 @@ class _Run:
             for name, number in named.items():
                 if isinstance(number, int):
                     counts[name] = counts.get(name, 0) + number
-
-    def _autocast(self):
-        dtype = TYPES.get(self.optimisation.precision)
-        return nullcontext() if dtype is None else torch.autocast(self.process.device.type, dtype=dtype)
 
     def spent(self) -> tuple[float, float]:
         """Wall-clock and CPU seconds of all steps, including those before the run was resumed."""
