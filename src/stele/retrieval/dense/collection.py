@@ -70,7 +70,6 @@ class EncodedCollection:
         if processes.world > 1:
             self.parts = [folder / f"part-{rank}-of-{processes.world}" for rank in range(processes.world)]
         self.part = self.parts[processes.rank]
-        self._shares = self._new_shares()
         self.rows = self.size = 0  # passages of this process, and of all processes
         self.cut = 0  # passages of all processes that were longer than the encoder reads
 
@@ -82,16 +81,19 @@ class EncodedCollection:
         """
         if self.processes.is_main:
             self._drop_other_divisions()
+        shares = Shares(self.processes.rank, self.processes.world, self.encoder.window)
         with bar(expected, f"encode collection {self.name}", "passages") as shown:
 
             def encode(items: Iterable[tuple[str, Any]]) -> Iterator[tuple[list[str], np.ndarray]]:
                 for ids, vectors in self.encoder.encode_stream(items, "passage", on_batch=shown.update):
                     yield ids, self.transform(vectors)
-                    shown.update(self._shares.read - shown.n)
+                    shown.update(shares.read - shown.n)
 
-            items = self._shares.assigned(self._items(watch))
+            spec, where = self.encoder.spec, f"collection {self.name}"
+            texts = ((checked_id(p.id, where), spec.passage(p.title, p.text)) for p in watch(self.passages()))
+            items = shares.assigned(texts)
             self.rows = encode_part(self.part, items, encode, self.layout, lambda: self.encoder.cut)
-            shown.update(self._shares.read - shown.n)  # the last windows may be other processes'
+            shown.update(shares.read - shown.n)  # the last windows may be other processes'
         self.size = self.processes.all_reduce_sum(self.rows)
         self.cut = self.processes.all_reduce_sum(cut_in(self.part, self.layout.key))
         if self.size == 0:
@@ -117,7 +119,7 @@ class EncodedCollection:
         several = self.processes.world > 1
         if self.index_folder and self.processes.is_main:
             if several:
-                join_parts(self.parts, in_order(self._owners(), self._shares.window), self.layout, self.index_folder)
+                join_parts(self.parts, self._windows(), self.layout, self.index_folder)
             else:
                 tidy(self.index_folder)
         self.processes.barrier()
@@ -130,24 +132,12 @@ class EncodedCollection:
     def vectors(self) -> np.ndarray:
         """Reads all vectors, float32 [n, d], in the order of the passages; the same bytes in all processes."""
         parts = [np.load(part / "vectors.npy", mmap_mode="r") for part in self.parts]
-        windows = in_order(self._owners(), self._shares.window) if len(parts) > 1 else [(0, slice(None))]
+        windows = self._windows() if len(parts) > 1 else [(0, slice(None))]
         return np.concatenate([parts[owner][rows] for owner, rows in windows], dtype=np.float32)
 
-    def _items(self, watch: Callable[[Passages], Passages] = iter) -> Iterator[tuple[str, Any]]:
-        spec = self.encoder.spec
-        where = f"collection {self.name}"
-        return ((checked_id(p.id, where), spec.passage(p.title, p.text)) for p in watch(self.passages()))
-
-    def _new_shares(self) -> Shares:
-        return Shares(self.processes.rank, self.processes.world, self.encoder.window)
-
-    def _owners(self) -> list[int]:
-        """Owner process of each window; reads the passages again if this process has not read them to the end."""
-        if not self._shares.whole:
-            self._shares = self._new_shares()
-            for _ in self._shares.assigned(self._items()):
-                pass
-        return self._shares.owners
+    def _windows(self) -> Iterator[tuple[int, slice]]:
+        """Owner of each window of passages, and the window's rows among the owner's."""
+        return in_order(self.size, self.processes.world, self.encoder.window)
 
     def _drop_other_divisions(self) -> None:
         """Removes vectors that another number of processes wrote, and nothing else in the folder."""
@@ -165,8 +155,8 @@ class EncodedCollection:
         ordered.sort()
         double = ordered[1:][ordered[1:] == ordered[:-1]]
         if len(double):
-            name, windows = double[0], in_order(self._owners(), self._shares.window)
-            whole = np.concatenate([ids[owner][rows] for owner, rows in windows])
+            name = double[0]
+            whole = np.concatenate([ids[owner][rows] for owner, rows in self._windows()])
             first, second = (np.flatnonzero(whole == name) + 1)[:2]
             places = f"passages {first} and {second} of {self.size}"
             raise SteleError(f"collection {self.name}: passage id {name.decode()!r} appears twice ({places})")

@@ -1,9 +1,8 @@
 """Processes (torchrun's) that encode and search together: the share of each, and the data that they exchange.
 
 A stream of texts is divided window by window. A window (a number of consecutive texts) is encoded as a whole, so that
-its vectors are the same bytes in every process. It goes to the process that has the fewest characters so far; the first
-process wins ties. All processes read the stream and compute the same split without communicating, and only the owner
-tokenises a window. A process has at most one window's characters more than another.
+its vectors are the same bytes in every process. The processes take windows in turn, the first process the first one.
+All processes read the stream, and only the owner tokenises a window.
 
 Reading everything in every process is cheap: a core reads and divides 185,000 passages a second and tokenises 9,300
 (docs/speed.md), and both go on while a GPU encodes the texts before. Exchanged arrays are in main memory,
@@ -14,9 +13,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -31,48 +29,39 @@ from stele.training.processes import PROCESS_TIMEOUT, ProcessContext
 if TYPE_CHECKING:
     from stele.encoders.encode import Encoder
 
+Item = TypeVar("Item")
+
 
 class Shares:
-    """Assigns each window of a stream of (id, text) to the least loaded of `world` processes; this one is `rank`.
+    """Assigns the windows of a stream to `world` processes in turn; this one is `rank`.
 
     >>> shares = Shares(1, 2, window=2)
-    >>> list(shares.assigned([("a", "long text"), ("b", ""), ("c", "short"), ("d", ""), ("e", ("one", "two"))]))
-    [('c', 'short'), ('d', ''), ('e', ('one', 'two'))]
-    >>> shares.owners, shares.loads, shares.read
-    ([0, 1, 1], [9, 11], 5)
+    >>> list(shares.assigned("abcde")), shares.read
+    (['c', 'd'], 5)
     """
 
     def __init__(self, rank: int, world: int, window: int) -> None:
-        self.rank, self.window = rank, window
-        self.loads = [0] * world  # characters of each process
-        self.owners: list[int] = []  # the process of each window so far
-        self.read = 0  # texts read so far, of all processes
-        self.whole = False  # whether the stream has been read to its end
+        self.rank, self.world, self.window = rank, world, window
+        self.read = 0  # items read so far, of all processes
 
-    def assigned(self, items: Iterable[tuple[Any, Any]]) -> Iterator[tuple[Any, Any]]:
-        """Yields the items of this process's windows; a text is a string or a pair of strings."""
-        items = iter(items)
-        while (first := next(items, None)) is not None:
-            owner = self.loads.index(min(self.loads))
-            self.owners.append(owner)
-            for item in chain((first,), islice(items, self.window - 1)):
-                self.loads[owner] += len(item[1]) if isinstance(item[1], str) else sum(map(len, item[1]))
-                self.read += 1
-                if owner == self.rank:
-                    yield item
-        self.whole = True
+    def assigned(self, items: Iterable[Item]) -> Iterator[Item]:
+        """Yields the items of this process's windows."""
+        for item in items:
+            owner = self.read // self.window % self.world
+            self.read += 1
+            if owner == self.rank:
+                yield item
 
 
-def in_order(owners: Sequence[int], window: int) -> Iterator[tuple[int, slice]]:
-    """Yields, for each window in the stream's order, its owner and its rows among the owner's texts.
+def in_order(size: int, world: int, window: int) -> Iterator[tuple[int, slice]]:
+    """Yields, for each window of a stream of `size` items in their order, its owner and its rows among the owner's.
 
-    >>> list(in_order([0, 1, 0], 10))
+    >>> list(in_order(25, 2, 10))
     [(0, slice(0, 10, None)), (1, slice(0, 10, None)), (0, slice(10, 20, None))]
     """
-    rows = dict.fromkeys(owners, 0)
-    for owner in owners:
-        yield owner, slice(rows[owner], rows[owner] + window)
-        rows[owner] += window
+    for number in range(-(-size // window)):
+        start = number // world * window
+        yield number % world, slice(start, start + window)
 
 
 def set_threads(threads: int | None) -> None:
@@ -154,9 +143,9 @@ def encode_queries(
     vectors = np.empty((len(texts), encoder.dimension), np.float32)
     if rows:
         vectors[rows] = transform(encoder.encode([texts[row] for row in rows], "query"))
-    for number, owner in enumerate(shares.owners):
-        window = slice(number * shares.window, (number + 1) * shares.window)
-        vectors[window] = processes.broadcast(vectors[window], owner)
+    for number, start in enumerate(range(0, len(texts), encoder.window)):
+        window = slice(start, start + encoder.window)
+        vectors[window] = processes.broadcast(vectors[window], number % processes.world)
     return l2_normalize(vectors) if normalize else vectors
 
 
