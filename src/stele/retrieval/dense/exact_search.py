@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 BLOCK_BYTES = 1 << 28  # float32 passages that faiss searches at a time: each block costs a query k exact products or so
 EXTRA = 32  # candidates beyond k
 GPU_MAX_K = 2_048  # the most candidates that faiss returns on a GPU; torch takes more
-MAX_SCORES = 1 << 25  # of queries against a whole block at a time: 128 MB
+MAX_SCORES = 1 << 25  # of queries against a whole block at a time on a GPU: 128 MB
 PAIR_ROWS = 256  # passages scored exactly at a time: what fits a cache
-MAX_PAIRS = 1 << 21  # candidates held at a time
+MAX_PAIRS = 1 << 21  # candidates held at a time where an encoder gives many passages the same vector
 BLAS_MIN_SIZE = 1  # numbers in the queries from which faiss multiplies matrices; its own 128,000 slows few queries
 
 
@@ -80,12 +80,10 @@ class TopK:
         if len(query):
             yield query, places[query, column]
         rows = np.flatnonzero(truncated)
-        height = max(1, MAX_SCORES // len(block))
+        height = max(1, MAX_PAIRS // len(block))
         for part in np.split(rows, range(height, len(rows), height)):
-            candidates = self.queries[part] @ block.T >= least[part, None]
-            for group in _groups(candidates):
-                query, passage = np.nonzero(candidates[group])
-                yield part[group][query], passage
+            query, passage = np.nonzero(self.queries[part] @ block.T >= least[part, None])
+            yield part[query], passage
 
     def _nearest(self, block: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
         """Approximate scores [n, number], descending, and the rows of the block that have them, [n, number]."""
@@ -149,26 +147,6 @@ def _best(scores: np.ndarray, ids: np.ndarray, k: int) -> np.ndarray:
     if (ranked[1:] == ranked[:-1]).any():
         order = np.lexsort((ids, scores))[::-1]
     return order[:k]
-
-
-def _groups(candidates) -> Iterator[slice]:
-    """Groups consecutive rows of a mask [queries, passages]; a group has at most MAX_PAIRS candidates, or one row.
-
-    Usually one group has all rows; several are needed where an encoder gives many passages the same vector.
-    """
-    total = int(np.count_nonzero(candidates))
-    if total <= MAX_PAIRS:
-        if total:
-            yield slice(0, len(candidates))
-        return
-    first, total = 0, 0
-    for row, count in enumerate(np.count_nonzero(candidates, axis=1).tolist()):
-        if total and total + count > MAX_PAIRS:
-            yield slice(first, row)
-            first, total = row, 0
-        total += count
-    if total:
-        yield slice(first, len(candidates))
 
 
 def gpu_resources() -> Any:
