@@ -30,12 +30,7 @@ def tower_folders(folder: Path, spec: EncodingSpec) -> list[Path]:
 
 
 def load_encoder(folder: Path | str, spec: Wanted = None, device: str = "cpu") -> Encoder:
-    """Loads the encoder in `folder` (or beside a record, `.../record.json`), ready to encode on `device`.
-
-    `spec` completes what the folder does not state (`stele.encoders.resolve` has the order of precedence); a plain
-    transformers folder needs it. The tokenizer is checked by the probe saved at training. Raises SteleError for a
-    folder without a model, for unsupported modules and for contradictions.
-    """
+    """Loads the encoder in `folder` (or beside a record, `.../record.json`) as `stele.encoders.named.load_encoder`."""
     from stele.encoders.encode import Encoder, full_dimension
     from stele.encoders.static_embedding import load_static, tokenizer_of
 

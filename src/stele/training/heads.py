@@ -148,8 +148,7 @@ def masked_loss(
 ) -> Tensor:
     """Mean cross-entropy over the hidden tokens of a batch, float32 []; the vocabulary head sees their states only.
 
-    With `chunk`, the model encodes that many sequences at a time and again in the backward pass, so memory is that of
-    one chunk. Several `processes` share the sequences, and all get the mean over all (sharding.own_parts).
+    `chunk` and `processes` are as in hidden_states.pooled_states; all processes get the mean over all sequences.
     """
     ids, mask, places, targets = (batch[name] for name in ("ids", "mask", "places", "targets"))
     types = batch.get("types")

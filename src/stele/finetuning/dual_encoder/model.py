@@ -54,9 +54,8 @@ class DualEncoder(nn.Module):
     ) -> Tensor:
         """Encodes the texts of `rows` (int64 [n]) to vectors [n, d], in their order.
 
-        Texts are encoded in batches of similar length, which affects neither vectors nor groups of negatives. With
-        `chunk`, the tower encodes that many texts at a time and again in the backward pass, so memory is that of one
-        chunk. Several `processes` share the batches, and all get all vectors (sharding.in_pieces).
+        Texts are encoded in batches of similar length, which affects neither vectors nor groups of negatives. `chunk`
+        and `processes` are as in hidden_states.pooled_states.
         """
         model, lengths = self.tower(kind), tokens.lengths_of(rows)
         if not len(rows):

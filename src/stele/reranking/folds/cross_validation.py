@@ -198,10 +198,7 @@ def run_fold(
     process: ProcessContext,
     label: str,
 ) -> FoldResult:
-    """Trains a new module on a fold, and scores the fold's test topics with the weights of the best epoch.
-
-    `state` is the fold's own folder: empty, or with the saved state of the same fold if it was killed.
-    """
+    """Trains a new module on a fold, and scores the fold's test topics with the weights of the best epoch."""
     module = new_module(derive(seed, "module", fold.number))
     pairs = len(training_pairs(candidates, fold, seed, 0)[0])
     steps_an_epoch = -(-pairs // recipe.batch)

@@ -156,10 +156,7 @@ class StoredCollection:
             self._refuse_double_ids()
 
     def search(self, vectors: np.ndarray, k: int, seen: Callable[[int], Any] = lambda rows: None) -> TopK:
-        """Finds the k best passages of each query [n, d]; the first process returns the best of all processes.
-
-        It calls `seen` with the number of rows of each block.
-        """
+        """Finds the k best passages as `EncodedCollection.search`."""
         everything = chain.from_iterable(blocks(part.folder) for part in self.parts)
         of_process = islice(everything, self.processes.rank, None, self.processes.world)
         return search_blocks(of_process, vectors, min(k, self.size), self.device, self.processes, seen)
