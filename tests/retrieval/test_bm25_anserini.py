@@ -18,6 +18,7 @@ from stele.files.reading import find_file
 from stele.recipes.search import Rm3
 from stele.retrieval import bm25
 from stele.retrieval.lexical import anserini
+from stele.retrieval.lexical.engines import Texts
 from tests.jobs import job
 
 JAR = Path(os.environ.get("STELE_ANSERINI", "/nowhere"))
@@ -69,7 +70,13 @@ def played(tmp_path, monkeypatch):
 
 @pytest.fixture
 def engine(tmp_path):
-    return lambda: anserini.Anserini(tmp_path / "anserini-1-fatjar.jar", "sw", threads=2)
+    """engine(queries, texts, expands) -> an engine whose split "all" has the queries."""
+    jar, folder = tmp_path / "anserini-1-fatjar.jar", tmp_path / "sw"
+
+    def made(queries=(), texts=TEXTS, expands=False):
+        return anserini.AnseriniEngine(jar, Texts("sw", texts.items), folder, {"all": queries}, 2, expands)
+
+    return made
 
 
 def calls(log: Path) -> list:
@@ -79,10 +86,10 @@ def calls(log: Path) -> list:
 def test_an_index_is_made_once_and_searched_with_every_pair(tmp_path, played, engine):
     log, queries = played(), [Query("q1", "mto\tnile\n?"), Query("q2", "hakuna")]
     for _ in range(2):
-        assert engine().write_index(tmp_path / "sw", TEXTS.items()) == 3
+        assert engine().passages == 3
     assert [name for name, _ in calls(log)] == ["io.anserini.index.IndexCollection"]
     assert not (tmp_path / "sw/collection").exists() and (tmp_path / "sw/lucene/segment").exists()
-    hits = dict(engine().search(tmp_path / "sw", queries, [(0.9, 0.4), (0.1, 0.5), (0.1, 0.2)], 7))
+    hits = dict(engine(queries).runs("all", [(0.9, 0.4), (0.1, 0.5), (0.1, 0.2)], 7))
     assert list(hits) == [(0.1, 0.2), (0.1, 0.5), (0.9, 0.4)]
     assert hits[0.1, 0.5] == [[("2#0", 0.5), ("1#0", pytest.approx(0.05))], []]
     _, several, one = [flags for _, flags in calls(log)]
@@ -93,23 +100,22 @@ def test_an_index_is_made_once_and_searched_with_every_pair(tmp_path, played, en
 def test_passages_or_runs_that_anserini_leaves_out_are_an_error(tmp_path, played, engine):
     played(lost=1)
     with pytest.raises(SteleError, match=r"did not index 3 passages: .*2 documents indexed"):
-        engine().write_index(tmp_path / "sw", TEXTS.items())
+        engine()
     assert not (tmp_path / "sw/passages.json").exists() and not (tmp_path / "sw/lucene").exists()
     played(writes=False)
     with pytest.raises(SteleError, match=r"wrote no run for k1 0\.9, b 0\.4"):
-        list(engine().search(tmp_path / "sw", [Query("q", "x")], [(0.9, 0.4)], 5))
+        list(engine([Query("q", "x")]).runs("all", [(0.9, 0.4)], 5))
 
 
 def test_thousands_of_passages_are_counted(tmp_path, played, engine):
     played()
-    assert engine().write_index(tmp_path / "sw", ((str(n), "mto") for n in range(1234))) == 1234
+    assert engine(texts={str(n): "mto" for n in range(1234)}).passages == 1234
 
 
 def test_expansion_has_its_flags_and_needs_the_vectors(tmp_path, played, engine):
     log, queries = played(), [Query("q1", "mto")]
-    engine().write_index(tmp_path / "sw", TEXTS.items(), vectors=True)
     for expansion in (Rm3(documents=7), Rm3(filter="none")):
-        assert list(engine().search(tmp_path / "sw", queries, [(0.9, 0.4)], 5, expansion))
+        assert engine(queries, expands=True).expanded("all", (0.9, 0.4), 5, expansion)
     index, ascii_only, unfiltered = [flags for _, flags in calls(log)]
     assert "-storeDocvectors" in index and ascii_only["-rm3.fbDocs"] == ["7"] and ascii_only["-rm3.fbTerms"] == ["10"]
     assert "-rm3" in ascii_only and ascii_only["-rm3.originalQueryWeight"] == ["0.5"]

@@ -167,9 +167,9 @@ def test_anserini_s_rm3_ranks_alike(tmp_path, shortest, longest, term_filter, en
     texts = random_texts(3000, shortest, longest)
     queries = [" ".join(text.split()[4:7]) for text in list(texts.values())[:50]]
     recipe, asked = Rm3(filter=term_filter), [Query(str(n), text) for n, text in enumerate(queries)]
-    java = anserini.Anserini(find_file(JAR, *anserini.JAR), "ru", threads=1)
-    java.write_index(tmp_path / "java", texts.items(), vectors=True)
-    ((_, theirs),) = java.search(tmp_path / "java", asked, [PARAMETERS], 1000, recipe)
+    collection, jar = engines.Texts("ru", texts.items), find_file(JAR, *anserini.JAR)
+    java = anserini.AnseriniEngine(jar, collection, tmp_path / "java", {"all": asked}, 1, expands=True)
+    theirs = java.expanded("all", PARAMETERS, 1000, recipe)
     ours = engine(texts, queries, "ru").expanded("all", PARAMETERS, 1000, recipe)
     for one, other in zip(ours, theirs, strict=True):
         assert [score for _, score in one] == pytest.approx([score for _, score in other], abs=1e-3)

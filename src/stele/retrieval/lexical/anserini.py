@@ -13,7 +13,7 @@ import os
 import shutil
 import signal
 import subprocess
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 
@@ -32,59 +32,64 @@ PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of Linux's prctl
 TAIL = 5  # lines of Java's output in an error
 
 
-class Anserini:
-    """Runs Anserini's indexer and searcher for one language. Raises SteleError if there is no Java."""
+class AnseriniEngine(Engine):
+    """A collection searched by Anserini: a Lucene index of whole passages with Lucene's analyzer of the language.
 
-    def __init__(self, jar: Path, language: str, threads: int) -> None:
+    Raises SteleError if there is no Java. `expands` also stores the terms of each passage, which RM3 reads.
+    """
+
+    def __init__(
+        self, jar: Path, texts: Texts, folder: Path, splits: Mapping[str, Sequence[Query]], threads: int, expands: bool
+    ) -> None:
         if not shutil.which("java"):
             raise SteleError("Anserini needs Java 11 or later on PATH (apt-get install default-jre-headless)")
-        self.jar, self.language, self.threads = jar, language, threads
+        self.jar, self.language, self.threads = jar, texts.language, threads
+        self.folder, self.splits = folder, splits
+        self.passages = self._write_index(texts.read, expands)
+        self.facts = {"analyzer": {"of": jar.stem, "language": texts.language}}
 
-    def write_index(self, folder: Path, items: Iterable[tuple[str, str]], vectors: bool = False) -> int:
-        """Indexes (id, text) items into `folder`/lucene unless that is done; returns their number.
-
-        `vectors` also stores the terms of each passage, which RM3 reads. Raises SteleError if Java fails.
-        """
-        finished = folder / "passages.json"
+    def _write_index(self, read: Callable[[], Iterable[tuple[str, str]]], expands: bool) -> int:
+        """Indexes the passages unless that is done; returns their number. Raises SteleError if Java fails."""
+        finished = self.folder / "passages.json"
         if (passages := read_state(finished)) is not None:
             return passages
         with (
-            atomic_directory(folder / "lucene", JOB) as index,
-            atomic_directory(folder / "collection", JOB) as collection,
+            atomic_directory(self.folder / "lucene", JOB) as index,
+            atomic_directory(self.folder / "collection", JOB) as collection,
         ):
             with open(collection / "passages.jsonl", "w", encoding="utf-8") as handle:
-                lines = (json.dumps({"id": name, "contents": text}, ensure_ascii=False) for name, text in items)
+                lines = (json.dumps({"id": name, "contents": text}, ensure_ascii=False) for name, text in read())
                 total = sum(1 for line in lines if handle.write(f"{line}\n"))
             output = self._java(
                 "index.IndexCollection",
                 *("-collection", "JsonCollection", "-generator", "DefaultLuceneDocumentGenerator"),
                 *("-input", str(collection), "-index", str(index), "-threads", str(self.threads)),
-                *(["-storeDocvectors"] if vectors else []),
+                *(["-storeDocvectors"] if expands else []),
             )
             # its exit status is always 0; some versions write numbers with commas
             if f"{total} documents indexed" not in output.replace(",", ""):
                 raise SteleError(f"Anserini did not index {total} passages: {_tail(output)}")
-        shutil.rmtree(folder / "collection")
+        shutil.rmtree(self.folder / "collection")
         atomic_write_json(finished, total)
         return total
 
-    def search(
-        self,
-        folder: Path,
-        queries: Sequence[Query],
-        grid: Sequence[Parameters],
-        depth: int,
-        expansion: Rm3 | None = None,
+    def expanded(self, split: str, parameters: Parameters, depth: int, recipe: Rm3) -> list[Hits]:
+        ((_, hits),) = self.runs(split, [parameters], depth, recipe)
+        return hits
+
+    def runs(
+        self, split: str, grid: Sequence[Parameters], depth: int, expansion: Rm3 | None = None
     ) -> Iterator[tuple[Parameters, list[Hits]]]:
         """Yields each (k1, b) and the queries' hits, by RM3 if `expansion` is given; starts Java once per k1."""
+        queries = self.splits[split]
         for k1, pairs in groupby(sorted(grid), key=lambda parameters: parameters[0]):
             values = [b for _, b in pairs]
-            with atomic_directory(folder / "runs", JOB) as runs:
+            with atomic_directory(self.folder / "runs", JOB) as runs:
                 lines = (f"{number}\t{' '.join(query.text.split())}\n" for number, query in enumerate(queries))
                 (runs / "topics.tsv").write_text("".join(lines), encoding="utf-8")
                 output = self._java(
                     "search.SearchCollection",
-                    *("-index", str(folder / "lucene"), "-topics", str(runs / "topics.tsv")),
+                    *("-index", str(self.folder / "lucene"), "-topics", str(runs / "topics.tsv")),
                     *("-topicReader", "TsvString", "-output", str(runs / "run"), "-hits", str(depth)),
                     *("-threads", str(self.threads), "-bm25", "-bm25.k1", str(k1), "-bm25.b", *map(str, values)),
                     *(_rm3(expansion) if expansion else []),
@@ -129,22 +134,3 @@ def _end_with_parent() -> None:
     """Makes Java end with its parent, so that no orphan keeps writing; runs in the child before Java starts."""
     if os.uname().sysname == "Linux":
         ctypes.CDLL(None).prctl(PARENT_DEATH_SIGNAL, signal.SIGKILL)
-
-
-class AnseriniEngine(Engine):
-    """A collection searched by Anserini: a Lucene index of whole passages with Lucene's analyzer of the language."""
-
-    def __init__(
-        self, jar: Path, texts: Texts, folder: Path, splits: Mapping[str, Sequence[Query]], threads: int, expands: bool
-    ) -> None:
-        self.folder, self.splits = folder, splits
-        self.anserini = Anserini(jar, texts.language, threads)
-        self.passages = self.anserini.write_index(folder, texts.read(), vectors=expands)
-        self.facts = {"analyzer": {"of": jar.stem, "language": texts.language}}
-
-    def runs(self, split: str, grid: Sequence[Parameters], depth: int) -> Iterator[tuple[Parameters, list[Hits]]]:
-        yield from self.anserini.search(self.folder, self.splits[split], grid, depth)
-
-    def expanded(self, split: str, parameters: Parameters, depth: int, recipe: Rm3) -> list[Hits]:
-        ((_, hits),) = self.anserini.search(self.folder, self.splits[split], [parameters], depth, recipe)
-        return hits
