@@ -13,6 +13,7 @@ from torch.nn import functional
 from stele.errors import SteleError
 from stele.recipes.flops import Shape
 from stele.training.heads import initialise
+from stele.training.store import ranges
 
 EPS = 1e-12  # of DistilBERT, whose configuration does not say it
 
@@ -84,7 +85,7 @@ class DocumentEncoder(nn.Module):
             )
         states, seen = self._sequences(vectors, counts, longest)
         states = functional.dropout(states, self.dropout, self.training)
-        places = torch.from_numpy(_ramp(counts)).to(vectors.device)
+        places = torch.from_numpy(ranges(np.zeros_like(counts), counts)).to(vectors.device)
         for layer in self.layers[:-1]:
             states = layer(states, seen)
         rows = torch.arange(len(states), device=states.device)
@@ -110,15 +111,6 @@ class DocumentEncoder(nn.Module):
         sequences = torch.where(diagonal, masked.to(unmasked.dtype), unmasked)[exists]
         of = torch.from_numpy(np.repeat(np.arange(len(counts)), counts)).to(vectors.device)
         return sequences, exists[of][:, None, None, :]
-
-
-def _ramp(counts: np.ndarray) -> np.ndarray:
-    """Place of every sentence in its document, from 0; `counts` are the documents' numbers of sentences.
-
-    >>> _ramp(np.array([2, 3])).tolist()
-    [0, 1, 0, 1, 2]
-    """
-    return np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
 
 
 # --- the hierarchical contrastive loss (section 3.2, equations 1 and 2) -----------------------------------------------
