@@ -34,15 +34,7 @@ from stele.encoders.sentence_transformers_folder import PASSAGE, QUERY, Stated, 
 from stele.encoders.tokens import Chat
 from stele.errors import SteleError, unknown
 from stele.files.strict import Values, validate
-from stele.recipes.encoding import (
-    BENCHMARK,
-    FOLDER,
-    MODEL_SAYS,
-    ORIGINS,
-    EncodingSpec,
-    check_keys,
-    read_spec,
-)
+from stele.recipes.encoding import BENCHMARK, FOLDER, MODEL_SAYS, ORIGINS, EncodingSpec, check_keys, read_spec
 
 Wanted = Values | EncodingSpec | None
 LENGTHS = ("query_length", "passage_length")

@@ -37,12 +37,7 @@ from stele.recipes.search import Search, Tuning
 from stele.retrieval.lexical import anserini, lucene_bm25
 from stele.retrieval.lexical.engines import Bm25sEngine, Engine, Texts
 from stele.retrieval.lexical.lucene_bm25 import ANSERINI, Hits, choose
-from stele.retrieval.searches.search_job import (
-    FinishedSearches,
-    distinct_queries,
-    expected_passages,
-    topic_options,
-)
+from stele.retrieval.searches.search_job import FinishedSearches, distinct_queries, expected_passages, topic_options
 
 logger = logging.getLogger(__name__)
 

@@ -23,11 +23,7 @@ from stele.errors import SteleError
 from stele.files.atomic import atomic_file
 from stele.files.digests import file_facts
 from stele.files.formats import write_csv
-from stele.retrieval.dense.encoder_arguments import (
-    CalibratedJob,
-    CalibrationTransforms,
-    load_given_encoder,
-)
+from stele.retrieval.dense.encoder_arguments import CalibratedJob, CalibrationTransforms, load_given_encoder
 
 JOB = "project"
 PAIRS = 1_000  # as many as CCP draws, and as the files of Tatoeba hold at most
