@@ -91,14 +91,12 @@ class ProcessGroup:
 
     def all_reduce_sum(self, number: int) -> int:
         """Sums the numbers of all processes."""
-        if self.world == 1:
-            return number
-        import torch
-        import torch.distributed as distributed
+        numbers = [number] * self.world
+        if self.world > 1:
+            import torch.distributed as distributed
 
-        value = torch.tensor(number)
-        distributed.all_reduce(value, group=self._group)
-        return int(value)
+            distributed.all_gather_object(numbers, number, group=self._group)
+        return sum(numbers)
 
     def broadcast(self, value: Any, owner: int = 0) -> Any:
         """Returns the owner's value in all processes; of the first one, since others may not yet see the same files."""
@@ -138,8 +136,7 @@ def encode_queries(
 
     `transform` is applied before the vectors are scaled to length 1 (`normalize`).
     """
-    shares = Shares(processes.rank, processes.world, encoder.window)
-    rows = [row for row, _ in shares.assigned(enumerate(texts))]
+    rows = list(Shares(processes.rank, processes.world, encoder.window).assigned(range(len(texts))))
     vectors = np.empty((len(texts), encoder.dimension), np.float32)
     if rows:
         vectors[rows] = transform(encoder.encode([texts[row] for row in rows], "query"))
