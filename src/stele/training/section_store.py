@@ -85,7 +85,7 @@ class SectionStore:
         self.sections = Store(folder)
         self.folder = self.sections.folder
         self.pairs, self.pages, self.languages = (self._open(name) for name in (PAIRS, PAGES, LANGUAGES))
-        if not (self._has_shapes() and self._has_order() and all(map(self._is_within, (0, 1)))):
+        if not self._fits():
             raise SteleError(
                 f"{self.folder}: the store of section pairs is damaged: its pairs, pages and languages do not fit its "
                 f"{len(self.sections)} sections; tokenise the pairs again"
@@ -100,20 +100,14 @@ class SectionStore:
             raise SteleError(f"{path}: found {values.dtype}, want int64; tokenise the pairs again")
         return values
 
-    def _has_shapes(self) -> bool:
-        return self.pairs.shape[1:] == (2,) and self.pages.ndim == 1 and self.languages.shape == (3,)
-
-    def _has_order(self) -> bool:
-        """Whether pages and languages divide all sections, with at least one section on each page."""
-        if not len(self.pages):
+    def _fits(self) -> bool:
+        """Whether pages (none empty) and languages divide all sections, and each side of a pair is of its language."""
+        if self.pairs.shape[1:] != (2,) or self.languages.shape != (3,) or self.pages.ndim != 1 or not len(self.pages):
             return False
         ends = [*self.pages[[0, -1]], *self.languages[[0, 2]]]
         rising = (np.diff(self.pages) > 0).all() and (np.diff(self.languages) >= 0).all()
-        return ends == [0, len(self.sections)] * 2 and bool(rising)
-
-    def _is_within(self, side: int) -> bool:
-        begin, end = self.of_language(side)
-        return bool(((self.pairs[:, side] >= begin) & (self.pairs[:, side] < end)).all())
+        within = (self.pairs >= self.languages[:2]) & (self.pairs < self.languages[1:])
+        return ends == [0, len(self.sections)] * 2 and bool(rising and within.all())
 
     def __len__(self) -> int:
         return len(self.pairs)
