@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import numpy as np
 from pydantic import Field
 
 from stele.benchmarks.types import QuerySet
@@ -104,7 +104,4 @@ class CalibrationTransforms:
         return self._transform(query_set.name.partition("-")[0], self._pairs[query_set.language])
 
     def _transform(self, language: str, pair: str) -> VectorTransform:
-        def apply(vectors: np.ndarray) -> np.ndarray:
-            return self.calibration.apply(vectors, self.operation, language, pair)
-
-        return apply
+        return partial(self.calibration.apply, operation=self.operation, language=language, pair=pair)
