@@ -133,7 +133,7 @@ def run(args: Pretrain) -> None:
     # judge and publish
     if process.is_main:
         facts = {**describe(recipe, made, outcome, wanted_flops), "model": args.model, "processes": process.world}
-        facts |= learnt(made, recipe, outcome, vocabulary.size)
+        facts |= learnt(made, outcome, vocabulary.size)
         facts["train_seconds"] = outcome["seconds"]
         if stated is not None:
             facts |= {"encoding": encoding.facts(), "encoding_changes": changes}
@@ -172,7 +172,11 @@ def describe(recipe: Any, made: Mapping[str, Any], outcome: Outcome, wanted: flo
     groups = {name: (recipe.groups - mlm_groups) / len(tasks) for name in tasks} | (
         {"mlm": mlm_groups} if "mlm" not in tasks else {}
     )
-    spent, most = counts["flops"], objective.vectors()
+    spent, most, contrastive = counts["flops"], objective.vectors(), None
+    if most is not None:  # a short run may have had none of a task, and documents may be shorter than the recipe allows
+        vectors, of_tasks = (sum(counts.get(f"{what}_{name}", 0) for name in tasks) for what in ("vectors", "groups"))
+        contrastive = {"examples": first.sampler.group_size, "mixing": recipe.mixing}
+        contrastive |= {"vectors_at_most": most, "vectors_on_average": round(vectors / of_tasks, 2)}
     return {
         "objective": recipe.objective,
         "recipe": recipe.model_dump(mode="json", exclude_none=True),
@@ -182,7 +186,7 @@ def describe(recipe: Any, made: Mapping[str, Any], outcome: Outcome, wanted: flo
             **{f"{name}_groups_on_average": round(number, 6) for name, number in groups.items()},
             "examples_a_group": first.sampler.group_size,
         },
-        "contrastive_group": contrastive_group(tasks, recipe, counts),
+        "contrastive_group": contrastive,
         "negatives_per_query": None if most is None else round(objective.negatives(most)),
         "pooling": objective.pooling,
         "precision": recipe.precision,
@@ -200,28 +204,12 @@ def describe(recipe: Any, made: Mapping[str, Any], outcome: Outcome, wanted: flo
     }
 
 
-def contrastive_group(tasks: Mapping[str, Any], recipe: Any, counts: Mapping[str, int]) -> dict[str, Any] | None:
-    """Size of a contrastive group: at most by the recipe, and on average in the run (documents may be shorter)."""
-    first = next(iter(tasks.values()))
-    objective = first.objective
-    if objective.vectors() is None:
-        return None
-    # a short run may have had none of a task
-    vectors, groups = (sum(counts.get(f"{what}_{name}", 0) for name in tasks) for what in ("vectors", "groups"))
-    return {
-        "examples": first.sampler.group_size,
-        "mixing": recipe.mixing,
-        "vectors_at_most": objective.vectors(),
-        "vectors_on_average": round(vectors / groups, 2),
-    }
-
-
-def learnt(made: Mapping[str, Any], recipe: Any, outcome: Outcome, vocabulary: int) -> dict[str, dict[str, float]]:
+def learnt(made: Mapping[str, Any], outcome: Outcome, vocabulary: int) -> dict[str, dict[str, float]]:
     """Means over the last twentieth of the log: losses, losses by chance, and figures."""
     ended = outcome["losses"]
     losses = {name: value for name, value in ended.items() if name in made or name == NORM}
     figures = {name: value for name, value in ended.items() if name not in losses}
-    facts = {"losses": losses, "chance": chances(made, recipe, outcome["counts"], vocabulary)}
+    facts = {"losses": losses, "chance": chances(made, outcome["counts"], vocabulary)}
     facts["chance"] |= {name: figures[f"{name}_chance"] for name in made if f"{name}_chance" in figures}
     return facts | ({"figures": figures} if figures else {})
 
@@ -245,7 +233,7 @@ def divergence(
     return {"diverged": None, **({"unlearnt": unlearnt} if unlearnt else {})}
 
 
-def chances(made: Mapping[str, Any], recipe: Any, counts: Mapping[str, int], vocabulary: int) -> dict[str, float]:
+def chances(made: Mapping[str, Any], counts: Mapping[str, int], vocabulary: int) -> dict[str, float]:
     """The loss, in nats, of each task by chance: the logarithm of how many a query chooses among in a mean group.
 
     MLM chooses among the whole vocabulary; where a bank fills, the log of the run says it better (`learnt`).
