@@ -130,7 +130,7 @@ def run(args: Pretrain) -> None:
         stop_at_nonfinite=objective.MAY_DIVERGE,
     )
 
-    # judge and publish
+    # judge
     if process.is_main:
         facts = {**describe(recipe, made, outcome, wanted_flops), "model": args.model, "processes": process.world}
         facts |= learnt(made, outcome, vocabulary.size)
@@ -147,8 +147,24 @@ def run(args: Pretrain) -> None:
         losses, chance = facts["losses"], facts["chance"]
         for name in sorted(losses.keys() & chance.keys()):
             log.info("%s, %s: loss %.2f at the end, %.2f by chance", args.model, name, losses[name], chance[name])
-        clock = clock.set_back(*outcome["earlier"])
-        publish(args.output, save, snapshots, curve, inputs, clock, args.seed, facts)
+
+        # publish encoder, snapshots, curve and records at once
+        of_run = {"job": JOB, "inputs": inputs, "seed": args.seed}
+        of_run["labels"] = [label for key, label in LABELS.items() if facts.get(key)]
+        with atomic_directory(args.output.parent, JOB) as folder:
+            save(folder)
+            if snapshots.exists():
+                shutil.copytree(snapshots, folder / "snapshots")
+            outputs = folder_facts(folder)
+            copy_curve(curve, folder)
+            clock = clock.set_back(*outcome["earlier"])
+            records.write_record(folder / "record.json", clock=clock, outputs=outputs, **of_run, **facts)
+            # a snapshot's record has only the seconds of writing it, so that seconds can be summed
+            for kept in sorted((folder / "snapshots").glob("step-*")):
+                clock = records.start()
+                own = {"outputs": folder_facts(kept), "step": int(kept.name.removeprefix("step-"))}
+                own |= {name: facts[name] for name in ("model", "processes", "diverged") if name in facts}
+                records.write_record(kept / "record.json", clock=clock, **of_run, **own)
         drop(state)
     process.barrier()
 
@@ -248,36 +264,3 @@ def chances(made: Mapping[str, Any], counts: Mapping[str, int], vocabulary: int)
             choices = 1 + task.objective.negatives(counts[f"vectors_{name}"] / counts[f"groups_{name}"])
         losses[name] = round(math.log(choices), 6)
     return losses
-
-
-def publish(
-    output: Path,
-    save: Callable[[Path], None],
-    snapshots: Path,
-    curve: Path,
-    inputs: Mapping[str, Path],
-    clock: records.Clock,
-    seed: int,
-    facts: Mapping[str, Any],
-) -> None:
-    """Writes encoder, snapshots, curve and record into the folder of `output`, atomically.
-
-    The run's record has the seconds of the training; a snapshot's has only those of writing it, so they can be summed.
-    """
-    of_run = {"job": JOB, "inputs": inputs, "seed": seed}
-    of_run["labels"] = [label for key, label in LABELS.items() if facts.get(key)]
-    with atomic_directory(output.parent, JOB) as folder:
-        save(folder)
-        if snapshots.exists():
-            shutil.copytree(snapshots, folder / "snapshots")
-        made = folder_facts(folder)
-        copy_curve(curve, folder)
-        records.write_record(folder / "record.json", clock=clock, outputs=made, **of_run, **facts)
-        for snapshot_folder in sorted((folder / "snapshots").glob("step-*")):
-            clock = records.start()
-            facts_of_snapshot = {
-                "outputs": folder_facts(snapshot_folder),
-                "step": int(snapshot_folder.name.removeprefix("step-")),
-            }
-            facts_of_snapshot |= {name: facts[name] for name in ("model", "processes", "diverged") if name in facts}
-            records.write_record(snapshot_folder / "record.json", clock=clock, **of_run, **facts_of_snapshot)
