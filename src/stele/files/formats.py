@@ -94,20 +94,6 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join([shown(lines[0]), f"|{rule}|", *map(shown, lines[1:])])
 
 
-def bullets(title: str, items: Sequence[str], most: int) -> str:
-    """Formats a Markdown list under a title, cut after `most` items.
-
-    >>> print(bullets("Jobs", ["a", "b", "c"], most=2))
-    Jobs:
-    <BLANKLINE>
-    - a
-    - b
-    - and 1 more
-    """
-    rest = [f"and {len(items) - most} more"] if len(items) > most else []
-    return "\n".join([f"{title}:", "", *(f"- {item}" for item in [*items[:most], *rest])])
-
-
 def amount(number: float, noun: str, plural: str = "") -> str:
     """Formats a count with its noun; `plural` is needed only for a plural that is not the noun with an s.
 
