@@ -263,7 +263,6 @@ def write_record(
     job: str,
     inputs: Mapping[str, Path | str],
     clock: Clock,
-    seed: int | None = None,
     labels: Iterable[str] = (),
     outputs: Mapping[str, FileFacts] | None = None,
     **facts: Any,
@@ -294,8 +293,6 @@ def write_record(
         "peak_memory_mb": _peak_memory_mb(),
         "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
-    if seed is not None:
-        record["seed"] = seed
     sealed = seal(record)
     atomic_write_json(path, sealed)
     os.utime(path)
