@@ -207,7 +207,7 @@ def _notes(
             *notes,
             f"{language}: no language of the catalogue or of `add_languages`; general rules split its sentences",
         ]
-    of_script = sum(letters[script] for script in unicode_scripts(entry.script))
+    of_script = sum(letters[script] for script in _UNICODE.get(entry.script, {entry.script.upper()}))
     if 2 * of_script < letters.total():
         script, number = letters.most_common(1)[0]
         notes.append(
@@ -229,7 +229,7 @@ def _shown(source: Path, names: Sequence[str]) -> str:
 
 
 # --- the scripts of letters, by their Unicode names ---
-# Unicode's names of the scripts of languages.yaml, where they differ
+# first words of the Unicode names of letters, by the script in languages.yaml, where they are not its name
 _UNICODE = {
     "Burmese": {"MYANMAR"},
     "Han": {"CJK"},
@@ -256,12 +256,3 @@ def letters_by_script(text: str) -> Counter[str]:
         if script := _script(character):
             letters[script] += number
     return letters
-
-
-def unicode_scripts(script: str) -> set[str]:
-    """First words of the Unicode names of a script's letters; languages.yaml has the script's name.
-
-    >>> unicode_scripts("Latin"), unicode_scripts("Han")
-    ({'LATIN'}, {'CJK'})
-    """
-    return _UNICODE.get(script, {script.upper()})
