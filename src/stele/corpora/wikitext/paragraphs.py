@@ -30,7 +30,7 @@ _EMPTY_BRACKETS = re.compile(
     r"\((?:\s*(?:(?:[,;:/،؛、，；]|&nbsp;|''+)\s*)*+\)|(?:\s|&nbsp;)*+[,;،؛，；](?:[,;،؛，；\s]|&nbsp;)*| +)"
 )
 _EMPTY_WIDE_BRACKETS = re.compile(r"（(?:\s*(?:[,;:/、，；]\s*)*+）|\s*[,;、，；][,;、，；\s]*)")
-_TEMPLATE_IN_TARGET = re.compile(r"\[\[[^\[\]|{}\n]*+\{\{")
+_TEMPLATE_IN_TARGET = re.compile(r"(\[\[[^\[\]|{}\n]*+)\{\{")
 _SEMICOLONS = re.compile(r"&#?\w+;|;(?: +;)+( *\))?")  # "; ;" and "; ;)", but not after a reference
 _SEMICOLON_PAIR = re.compile("; ;")
 _FRAGMENTS = re.compile(r"\{\||\|\}|\{\{+|\}\}+")
@@ -104,7 +104,7 @@ def _reduce(text: str, site: Site) -> str:
     if "&" in text:
         text = _COMMON_REFERENCE.sub(lambda match: _CHARACTERS[match.group(1)], text)
     if "{{" in text:
-        text = markup.drop_templates(_TEMPLATE_IN_TARGET.sub(_with_unknown, text))
+        text = markup.drop_templates(_TEMPLATE_IN_TARGET.sub(rf"\1{UNKNOWN}{{{{", text))
     else:
         text = markup.drop_templates(text)
     text = markup.drop_tables(text)
@@ -116,11 +116,6 @@ def _reduce(text: str, site: Site) -> str:
         text = _SEMICOLONS.sub(_kept_semicolon, text)
     text = _EMPTY_BRACKETS.sub(_kept_bracket, text)
     return _EMPTY_WIDE_BRACKETS.sub(_kept_bracket, text) if "（" in text else text
-
-
-def _with_unknown(match: re.Match[str]) -> str:
-    """Beginning of a link's target, with the character UNKNOWN inserted before the template in it."""
-    return match.group()[:-2] + UNKNOWN + "{{"
 
 
 def _kept_bracket(match: re.Match[str]) -> str:
