@@ -66,11 +66,6 @@ class Teller:
             entity = draws.pick(near or self._ids)
         return list(self._paragraphs(sentences[:target], draws))
 
-    def plain(self, draws: Draws, native: bool = False) -> Sentence:
-        """Writes a sentence that states no fact."""
-        line = self.grammar.plain(*plain_concepts(self.concepts, draws), draws, native=native)
-        return self._as_sentence(line, None, "")
-
     def statement(self, fact: Fact, draws: Draws) -> Sentence:
         """Writes one fact as a separate sentence that names its subject."""
         return self._sentence(self.frame(fact), "", "name", draws)
@@ -119,7 +114,8 @@ class Teller:
             how = "name" if named else "noun" if draws.chance(0.5) else "pronoun"
             sentences.append(self._sentence(frame_, entity, how, draws))
             if draws.chance(dials.distractor):
-                sentences.append(self.plain(draws))
+                line = self.grammar.plain(*plain_concepts(self.concepts, draws), draws)
+                sentences.append(self._as_sentence(line, None, ""))
         return sentences
 
     def _sentence(self, frame_: Frame, about: str, how: str, draws: Draws) -> Sentence:
