@@ -50,7 +50,7 @@ class AdHocCollection(RetrievalReader):
     def judgments(self, data: Data, query_set: QuerySet) -> Judgments:
         """Maps topic id -> {document id: relevance} for the topics or, if none are given, for all judgments."""
         judged = read_qrels(judgments_file(data, query_set.language))
-        if not has_topics(data, query_set.language):
+        if not files_named(data, query_set.language, TOPICS):
             return judged
         return {number: judged[number] for number in _topics(data, query_set.language)}
 
@@ -136,11 +136,6 @@ def files_named(data: Data, language: str, wanted: re.Pattern[str]) -> list[tupl
     """Finds (dataset, file) for all files with a `wanted` name (`QRELS`, `TOPICS`), if a collection has several."""
     by_dataset = folders(data, language) if data else {}
     return [(dataset, path) for dataset, folder in by_dataset.items() for path in _named(folder, wanted)]
-
-
-def has_topics(data: Data, language: str) -> bool:
-    """Whether the data have topics; judgments may be given without them."""
-    return any(_named(folder, TOPICS) for folder in folders(data, language).values())
 
 
 def layout(dataset: str) -> Collection:
