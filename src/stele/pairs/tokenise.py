@@ -25,7 +25,7 @@ from stele.files.digests import digest, folder_facts
 from stele.files.reading import reading
 from stele.pairs.methods import KnowledgeMethod, load_method
 from stele.pairs.mining.knowledge import PAIRS
-from stele.pairs.mining.segments import Encode, encoder
+from stele.pairs.mining.segments import Encode, Tokens, encoder
 from stele.recipes.mining import OF_TOKENS, SPECIAL, KnowledgeRecipe
 from stele.training.store import write_store
 
@@ -90,7 +90,7 @@ def examples(
     """Yields [query, passage], uint32 [tokens] each; counts cut texts, and drops pairs with a text without tokens."""
     limits = recipe.query_tokens - SPECIAL, recipe.passage_tokens - SPECIAL
     for batch in batches:
-        sides = [_split(encode(texts)) for texts in batch]
+        sides = [Tokens(*encode(texts)).sentences() for texts in batch]
         for query, passage in zip(*sides, strict=True):
             if not (len(query) and len(passage)):
                 counts["empty"] += 1
@@ -98,13 +98,6 @@ def examples(
             counts["queries_cut"] += len(query) > limits[0]
             counts["passages_cut"] += len(passage) > limits[1]
             yield [query[: limits[0]], passage[: limits[1]]]
-
-
-def _split(encoded: tuple[np.ndarray, np.ndarray]) -> list[np.ndarray]:
-    """Splits the flat ids of all texts by their lengths into one array uint32 [tokens] for each text."""
-    ids, lengths = encoded
-    ends = np.cumsum(lengths).tolist()
-    return [ids[end - length : end] for end, length in zip(ends, lengths.tolist(), strict=True)]
 
 
 # --- shared with `tokenise_sections` ---

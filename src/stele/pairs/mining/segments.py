@@ -158,13 +158,12 @@ def tokenised(
     text: Callable[[str], str],
     counts: Counter[str],
     batch_sentences: int = BATCH_SENTENCES,
-    batch_characters: int = BATCH_CHARACTERS,
 ) -> Iterator[tuple[str, Tokens]]:
     """Yields (doc_id, Tokens) for every document in order, even for a document without any tokens.
 
     `text` returns the text of a sentence to tokenise. Sentences that it cuts, and those without tokens, are counted.
     """
-    for batch in _batches(documents, batch_sentences, batch_characters):
+    for batch in _batches(documents, batch_sentences):
         texts = [text(sentence) for _, sentences in batch for sentence in sentences]
         whole = chain.from_iterable(sentences for _, sentences in batch)
         counts["sentences_cut_by_words"] += sum(a is not b for a, b in zip(texts, whole, strict=True))
@@ -178,15 +177,15 @@ def tokenised(
             begin, first = end, first + len(sentences)
 
 
-def _batches(documents: Iterable[tuple[str, list[str]]], most: int, characters: int) -> Iterator[list]:
-    """Batches consecutive documents until they have `most` sentences or `characters` characters in all."""
+def _batches(documents: Iterable[tuple[str, list[str]]], most: int) -> Iterator[list]:
+    """Batches consecutive documents until they have `most` sentences or BATCH_CHARACTERS characters in all."""
     batch: list[tuple[str, list[str]]] = []
     sentences = size = 0
     for document in documents:
         batch.append(document)
         sentences += len(document[1])
         size += sum(map(len, document[1]))
-        if sentences >= most or size >= characters:
+        if sentences >= most or size >= BATCH_CHARACTERS:
             yield batch
             batch, sentences, size = [], 0, 0
     if batch:
