@@ -12,8 +12,7 @@ from pathlib import Path
 from stele.artifacts import records
 from stele.benchmarks.types import Data
 from stele.errors import SteleError
-
-RECORD = "record.json"
+from stele.files.atomic import RECORD
 
 
 def data_paths(given: Sequence[str], name: str = "--data") -> dict[str, Path]:

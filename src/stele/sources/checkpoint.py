@@ -17,7 +17,7 @@ from typing import Annotated, Any
 
 from pydantic import model_validator
 
-from stele.artifacts.record_shape import NO_DIGEST, SEAL
+from stele.artifacts.record_shape import MANIFEST, NO_DIGEST, SEAL
 from stele.artifacts.records import (
     DIVERGED,
     GENERATED,
@@ -33,7 +33,7 @@ from stele.catalogue.datasets import mirror_path
 from stele.catalogue.hub import CONFIG, MODULES, WEIGHTS, address, repository
 from stele.command.arguments import Json, NewRecord, record_of
 from stele.errors import SteleError
-from stele.files.atomic import MARK, atomic_directory
+from stele.files.atomic import MARK, RECORD, atomic_directory
 from stele.files.digests import FileFacts, block_digests, digest
 from stele.files.reading import parse_object, read_note
 from stele.sources.download.places import PlacesJob, drop_downloads, places_of
@@ -62,8 +62,6 @@ log = logging.getLogger(__name__)
 JOB = "sources checkpoint"
 
 KEPT = (".json", ".jinja", ".txt", ".model", ".safetensors")
-MANIFEST = "manifest.json"
-RECORD = "record.json"
 LEFT_OUT = (RECORD, MANIFEST, "training_args.json", "trainer_state.json")
 
 

@@ -21,10 +21,10 @@ NQ_LICENCE = DPR + "/nq_license/LICENSE"
 HARD = 3  # hard negatives of a question
 
 
-def tsv(rows: Iterable[Iterable[str]], quote: int = csv.QUOTE_MINIMAL) -> str:
+def tsv(rows: Iterable[Iterable[str]]) -> str:
     """Formats rows as tab-separated values, quoted as in Python's csv module."""
     buffer = io.StringIO()
-    csv.writer(buffer, delimiter="\t", lineterminator="\n", quoting=quote).writerows(rows)
+    csv.writer(buffer, delimiter="\t", lineterminator="\n").writerows(rows)
     return buffer.getvalue()
 
 

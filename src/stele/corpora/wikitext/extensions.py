@@ -97,7 +97,7 @@ def drop_extensions(text: str) -> str:
     """Removes comments and extension tags. The content of `nowiki` stays, escaped so that no later layer takes it for
     markup, unless it is an example of markup, which is removed as in `pre` and `source`.
     """
-    for whole, replacement in ((_WHOLE, ""), (_WHOLE_OR_NOWIKI, _whole_nowiki)):
+    for whole, replacement in ((_WHOLE, ""), (_WHOLE_OR_NOWIKI, lambda match: _shown(match.group(2) or ""))):
         short = whole.sub(replacement, text)
         if "<" not in short or not _OPENING.search(short):  # most pages; what is left open is read piece by piece
             return short
@@ -131,10 +131,6 @@ def drop_extensions(text: str) -> str:
 def _shown(content: str) -> str:
     """Text to show for the content of `nowiki`: escaped, or "" for an example of markup."""
     return "" if _EXAMPLE.search(content) else escape(content)
-
-
-def _whole_nowiki(match: re.Match[str]) -> str:
-    return _shown(match.group(2) or "")
 
 
 @cache

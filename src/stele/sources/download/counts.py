@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from stele.benchmarks._tables import is_parquet
 from stele.benchmarks.beir import checked_judgments, checked_rows, role_of, split_of
 from stele.errors import SteleError
 from stele.files.reading import open_bz2, open_xz, parse_json, reading
@@ -58,9 +59,7 @@ def records(*paths: Path) -> int:
     """Number of rows, summed over files of JSON lines or Parquet (recognised by the first bytes)."""
     count = 0
     for path in paths:
-        with reading(path), open(path, "rb") as handle:
-            is_parquet = handle.read(4) == b"PAR1"
-        count += _parquet_rows(path) if is_parquet else filled_lines(path)
+        count += _parquet_rows(path) if is_parquet(path) else filled_lines(path)
     return count
 
 
