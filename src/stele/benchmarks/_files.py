@@ -97,13 +97,6 @@ def open_text(path: Path) -> Iterator[IO[str]]:
         yield text
 
 
-@contextmanager
-def opened(path: Path) -> Iterator[IO[str]]:
-    """Opens a text file for reading. Raises SteleError if it cannot be read."""
-    with reading(path), open_text(path) as handle:
-        yield handle
-
-
 def lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yields (line number from 1, line without its end). Raises SteleError, with the line, for a damaged file."""
     number = 0
@@ -180,7 +173,7 @@ def _decode(text: str, handle: IO[str], where: str) -> tuple[Any, int, str]:
 
 def json_file(path: Path) -> JsonObject:
     """Reads a small JSON file that is one object. Raises SteleError for any other content."""
-    with opened(path) as handle:
+    with reading(path), open_text(path) as handle:
         return checked_object(parse_json(handle.read(), path), path)
 
 
