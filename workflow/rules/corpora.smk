@@ -7,7 +7,7 @@ rule cc100:
     output:
         record=plan.paths.work("documents/cc100/{part}/record.json"),
     params:
-        code=code("corpora.cc100"),
+        code=code("corpora.cc100", data=("catalogue/sentences.yaml",)),
     message:
         "Split the web text of {wildcards.part} into documents and sentences"
     shell:
@@ -20,7 +20,7 @@ rule documents:
     output:
         record=plan.paths.work("documents/documents/{part}/record.json"),
     params:
-        code=code("corpora.documents"),
+        code=code("corpora.documents", data=("catalogue/sentences.yaml",)),
     message:
         "Split your own documents in {wildcards.part} into sentences"
     shell:
@@ -35,7 +35,7 @@ rule wikitext103:
     wildcard_constraints:
         part="en",
     params:
-        code=code("corpora.wikitext103"),
+        code=code("corpora.wikitext103", data=("catalogue/sentences.yaml",)),
     message:
         "Split WikiText-103 into documents and sentences"
     shell:
@@ -50,7 +50,7 @@ rule wikipedia:
     wildcard_constraints:
         shard=r"\d+",
     params:
-        code=code("corpora.wikipedia"),
+        code=code("corpora.wikipedia", data=("catalogue/sentences.yaml",)),
         shards=lambda wildcards: plan.corpora.shards(wildcards.part),
     message:
         "Extract the Wikipedia of {wildcards.part}, shard {wildcards.shard} of {params.shards}"

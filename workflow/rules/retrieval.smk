@@ -14,7 +14,9 @@ rule encode_collection:
         ids=until_searched(plan.paths.vectors("ids.npy")),
     params:
         code=lambda wildcards: code(
-            "retrieval.encode_collection", benchmark_code(wildcards.benchmark)
+            "retrieval.encode_collection",
+            benchmark_code(wildcards.benchmark),
+            data=("catalogue/sentences.yaml",),
         ),
         encoding=lambda wildcards: plan.retrieval.encoding_json(
             wildcards.benchmark, wildcards.model
@@ -45,7 +47,9 @@ rule retrieve:
         benchmark=plan.rows.benchmarks_of_no_other("retrieve"),
     params:
         code=lambda wildcards: code(
-            "retrieval.retrieve", benchmark_code(wildcards.benchmark)
+            "retrieval.retrieve",
+            benchmark_code(wildcards.benchmark),
+            data=("catalogue/sentences.yaml",),
         ),
         languages=lambda wildcards: plan.rows.languages(row_of(wildcards)),
         encoding=lambda wildcards: plan.retrieval.encoding_json(
@@ -222,6 +226,7 @@ rule hard_negatives:
         code=lambda wildcards: code(
             "retrieval.hard_negatives",
             f"benchmarks.{plan.data.training_set(wildcards.training_set).module}",
+            data=("catalogue/sentences.yaml",),
         ),
         module=lambda wildcards: plan.data.training_set(wildcards.training_set).module,
         depth=lambda wildcards: plan.data.training_set(

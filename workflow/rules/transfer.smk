@@ -59,6 +59,7 @@ rule generate_queries:
         code=lambda wildcards: code(
             "retrieval.generate_queries",
             benchmark_code(plan.transfer.benchmark(wildcards.recipe, wildcards.part)),
+            data=("catalogue/sentences.yaml",),
         ),
         benchmark=lambda wildcards: plan.transfer.benchmark(
             wildcards.recipe, wildcards.part
