@@ -20,7 +20,10 @@ rule documents:
     output:
         record=plan.paths.work("documents/documents/{part}/record.json"),
     params:
-        code=code("corpora.documents", data=("catalogue/sentences.yaml",)),
+        code=code(
+            "corpora.documents",
+            data=("catalogue/sentences.yaml", "catalogue/wikitext.yaml"),
+        ),
     message:
         "Split your own documents in {wildcards.part} into sentences"
     shell:
@@ -50,7 +53,10 @@ rule wikipedia:
     wildcard_constraints:
         shard=r"\d+",
     params:
-        code=code("corpora.wikipedia", data=("catalogue/sentences.yaml",)),
+        code=code(
+            "corpora.wikipedia",
+            data=("catalogue/sentences.yaml", "catalogue/wikitext.yaml"),
+        ),
         shards=lambda wildcards: plan.corpora.shards(wildcards.part),
     message:
         "Extract the Wikipedia of {wildcards.part}, shard {wildcards.shard} of {params.shards}"
@@ -102,7 +108,7 @@ rule knowledge_base:
     output:
         record=plan.paths.knowledge_base("{part}"),
     params:
-        code=code("corpora.knowledge_base"),
+        code=code("corpora.knowledge_base", data=("catalogue/wikitext.yaml",)),
         wiki=lambda wildcards: plan.corpora.wiki(wildcards.part),
     message:
         "Resolve the links and entities of the Wikipedia of {wildcards.part}"
