@@ -92,7 +92,6 @@ def jsonl(rows: Iterable[JsonObject]) -> bytes:
 
 
 def lines(texts: Iterable[str]) -> bytes:
-    """Encodes texts in UTF-8, one per line."""
     return "".join(f"{text}\n" for text in texts).encode()
 
 

@@ -147,11 +147,9 @@ class Aside:
         self.redirects.add((title, target))
 
     def saw(self, title: str) -> None:
-        """Notes the title of an article or a redirect."""
         self._titles.append(_eight_bytes(title))
 
     def saw_document(self, page_id: str) -> None:
-        """Notes the id of a page that becomes a document."""
         self._ids.append(_eight_bytes(page_id))
 
     def duplicate_titles(self) -> int:
@@ -176,7 +174,6 @@ def _eight_bytes(text: str) -> int:
 
 
 def _repeated(digests: array[int]) -> int:
-    """Number of digests that occurred before."""
     import numpy as np
 
     return len(digests) - len(np.unique(np.frombuffer(digests, np.uint64))) if digests else 0

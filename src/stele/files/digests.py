@@ -28,7 +28,6 @@ SETTLED = 2.0  # seconds after which a file system's times tell a change from th
 
 
 def sha256(path: Path | str) -> str:
-    """SHA-256 of a file's bytes, in hex."""
     with open(path, "rb") as handle:
         return hashlib.file_digest(handle, "sha256").hexdigest()
 

@@ -146,7 +146,6 @@ class Grammar:
         return [*pieces, Piece(self.lexicon.function(role), glue=self._facts.role_marking == "suffix" and not foreign)]
 
     def noun(self, noun: str, adjective: str, definite: bool) -> list[Piece]:
-        """Noun with its article and adjective."""
         core = [Piece(noun)]
         if adjective:
             core = [Piece(adjective), *core] if self._facts.adjective == "before" else [*core, Piece(adjective)]
@@ -161,7 +160,6 @@ class Grammar:
         return [*core[:where], Piece(article, glue=True), *core[where:]]
 
     def article(self, definite: bool, before: str) -> str:
-        """Article before (or on) a word."""
         return self.lexicon.function("the" if definite else "a")
 
     def definition_noun(self, entity: str) -> str:

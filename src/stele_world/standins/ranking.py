@@ -128,7 +128,6 @@ def make_distilled(recipe: Distilled, inputs: Inputs) -> StandIn:
 
 
 def load_teacher(folder: Path) -> tuple[Pooled, Any]:
-    """Loads a published encoder with a pooler, and its tokenizer."""
     from transformers import AutoModel
 
     with reading(folder, "teacher", "make it again"), quiet():

@@ -202,7 +202,6 @@ class Library:
         return "" if entries(Language)[language].script in ("Han", "Japanese") else " "
 
     def text(self, language: str, sentences: Iterable[Sentence]) -> str:
-        """Joins sentences into running text."""
         return self.between(language).join(sentence.text for sentence in sentences)
 
     def _paragraphs(self, language: str) -> Collection:

@@ -30,8 +30,6 @@ class HeldOut(Strict):
 
 
 class AdaptationRules(Strict):
-    """All values of adaptation.yaml."""
-
     FILE: ClassVar = "adaptation"
 
     encoders: list[EncoderSizes] = Field(min_length=1)

@@ -115,8 +115,6 @@ class Mined(Strict):
 
 
 class TrainingSet(Strict):
-    """A set of fine-tuning examples."""
-
     FILE: ClassVar = "training_sets"
 
     module: str = Field(description="module of stele/benchmarks that reads the data")

@@ -32,8 +32,6 @@ class WordScorer(Strict):
 
 
 class ModelKeys(Strict):
-    """Keys of a model."""
-
     label: str = Field(description="name of the model in tables")
     kind: Literal["lexical"] | None = Field(
         None, description="lexical: a model without a checkpoint, which matches words"

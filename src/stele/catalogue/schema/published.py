@@ -172,8 +172,6 @@ class Pyserini(Repository):
 
 
 class ReferenceSources(Strict):
-    """All values of reference_sources.yaml."""
-
     FILE: ClassVar = "reference_sources"
 
     mteb: Mteb
