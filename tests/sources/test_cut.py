@@ -13,7 +13,7 @@ from stele.artifacts.records import BEGINNING, GENERATED
 from stele.command import cli
 from stele.corpora.dumps.dump_files import find_dump
 from stele.corpora.dumps.xml_dump import read_dump
-from stele.sources.download import beginning
+from stele.sources.download import places
 from stele.sources.download.cut import split_documents
 from stele.sources.download.http import Failed, Policy
 from stele_world import mirror as mirror_command
@@ -80,7 +80,7 @@ def test_the_first_documents_of_cc100(take, mirror, served):
     assert read["bytes"] < len(whole) / 4  # a tenth of it, and what an xz decoder reads ahead
     assert read["sha256"] == hashlib.sha256(whole[: read["bytes"]]).hexdigest()
     assert record["labels"] == sorted([BEGINNING, GENERATED])
-    assert sent(served, CC100) <= 2 * max(read["bytes"], beginning.SMALLEST)
+    assert sent(served, CC100) <= 2 * max(read["bytes"], places.SMALLEST)
     assert sent(served, CC100) < len(whole) / 2
 
 
@@ -98,7 +98,7 @@ def test_the_first_pages_of_a_dump_are_whole_blocks_with_their_index(take, mirro
     assert (folder / dump[0].articles).read_bytes().startswith(whole[: read["bytes"]])
     assert read["pages"] == 200 and read["bytes"] < read["of_bytes"] == len(whole)
     assert BEGINNING in record["labels"]
-    assert read["bytes"] <= sent(served, DUMP) <= read["bytes"] + 2 * beginning.SMALLEST
+    assert read["bytes"] <= sent(served, DUMP) <= read["bytes"] + 2 * places.SMALLEST
 
 
 def test_folder_and_server_give_the_same_bytes(take, served):
@@ -125,7 +125,7 @@ def test_a_killed_download_goes_on_where_it_was(take, mirror, served, tmp_path):
     assert code == 1
     (part,) = (tmp_path / "state/server").glob("?" * 12 + "-sw.txt.xz")
     have, requests = part.stat().st_size, len(served.of(f"/{CC100}"))
-    assert have == 3 * beginning.SMALLEST + 1000
+    assert have == 3 * places.SMALLEST + 1000
     code, folder, _ = take("cc100", 800, "server")
     assert (
         code == 0
@@ -133,7 +133,7 @@ def test_a_killed_download_goes_on_where_it_was(take, mirror, served, tmp_path):
         == texts(lzma.decompress((mirror / CC100).read_bytes()))[:800]
     )
     ranges = [request.range for request in served.of(f"/{CC100}")]
-    assert ranges[0] == f"bytes=0-{beginning.SMALLEST - 1}" and ranges[requests].startswith(f"bytes={have}-")
+    assert ranges[0] == f"bytes=0-{places.SMALLEST - 1}" and ranges[requests].startswith(f"bytes={have}-")
 
 
 def test_a_server_that_ignores_ranges_is_read_no_further(take, mirror, served):
@@ -145,31 +145,31 @@ def test_a_server_that_ignores_ranges_is_read_no_further(take, mirror, served):
 
 
 def test_a_file_that_changes_while_it_is_read_is_not_mixed(take, served, capsys, monkeypatch):
-    fetch_first = beginning.fetch_first
+    fetch_first = places.fetch_first
 
     def and_then_it_changes(*args):
         actual = fetch_first(*args)
         served.files[f"/{CC100}"] = served.files[f"/{CC100}"][::-1]
         return actual
 
-    monkeypatch.setattr(beginning, "fetch_first", and_then_it_changes)
+    monkeypatch.setattr(places, "fetch_first", and_then_it_changes)
     code, _, record = take("cc100", 300, "server")
     assert code == 1 and record is None and "has changed while it was read" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("tags", [True, False])
-@pytest.mark.parametrize("size", [0, 9, 1000, beginning.SMALLEST, 300_000])
+@pytest.mark.parametrize("size", [0, 9, 1000, places.SMALLEST, 300_000])
 def test_a_beginning_is_of_one_version(site, tmp_path, tags, size):
     """Without tags each piece comes from the start again: it goes on only where what was read is still there."""
     body = random.Random(size).randbytes(size)
     site.tags, site.files["/x"] = tags, body
     address, policy = f"{site.address}/x", Policy(attempts=2, base=0.001)
-    reader = beginning.RemoteBeginning(address, tmp_path / "same.part", policy)
+    reader = places.RemoteBeginning(address, tmp_path / "same.part", policy)
     assert b"".join(iter(lambda: reader.read(7000), b"")) == body
-    reader = beginning.RemoteBeginning(address, tmp_path / "changed.part", policy)
+    reader = places.RemoteBeginning(address, tmp_path / "changed.part", policy)
     reader.read(9)
     site.files["/x"] = body[:5] + b"?" + body[6:]
-    if size > beginning.SMALLEST:
+    if size > places.SMALLEST:
         with pytest.raises(Failed, match="/x: the server's file has changed while it was read"):
             list(iter(lambda: reader.read(7000), b""))
 

@@ -18,8 +18,7 @@ from stele.catalogue.schema.datasets import Part, PartFile
 from stele.errors import SteleError
 from stele.files.reading import open_bz2, open_xz, reading
 from stele.registry import Registry
-from stele.sources.download.beginning import Beginning
-from stele.sources.download.places import FetchedFile, Places
+from stele.sources.download.places import Beginning, FetchedFile, Places
 from stele.sources.download.user_files import Facts
 
 log = logging.getLogger(__name__)

@@ -1,4 +1,4 @@
-"""Fetch a file from the mirrors in their order, then from the network, with the same checks everywhere.
+"""Fetch a file or its beginning: from the mirrors in their order, then from the network, checked everywhere alike.
 
 A mirror is a folder or an http(s) address; it holds the file https://HOST/PATH at {mirror}/HOST/PATH.
 """
@@ -10,6 +10,7 @@ import logging
 import os
 import re
 import shutil
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,14 +22,14 @@ from stele.catalogue.schema.datasets import PartFile
 from stele.command.arguments import Job, Number, Whole
 from stele.errors import SteleError
 from stele.files.atomic import check_claimable, claim, drop_claimed
-from stele.sources.download.beginning import Beginning, LocalBeginning, RemoteBeginning
-from stele.sources.download.fetch import fetch, finished
-from stele.sources.download.http import Failed, NotFound, Policy
+from stele.sources.download.fetch import fetch, fetch_first, finished, size
+from stele.sources.download.http import Failed, NotFound, Policy, Version
 from stele.sources.download.verify import Expected, Manifest, Mismatch, check, digests, is_checkable, read_checksums
 
 log = logging.getLogger(__name__)
 
 JOB = "downloads"
+SMALLEST, LARGEST = 1 << 14, 8 << 20  # bytes of a piece
 NAMES = re.compile(r"\.?(beginning-)?[0-9a-f]{12}-[^/]*")  # of unfinished downloads
 
 
@@ -200,6 +201,88 @@ def _copy(source: Path, target: Path, expected: Expected) -> str:
     finally:
         part.unlink(missing_ok=True)
     return sha256
+
+
+# --- the beginning of a file, read no further than needed ---------------------------------------------------------
+class Beginning(ABC):
+    """File object that is read once from its start, and counts and digests the bytes read.
+
+    `whole` is the size of the whole file in bytes, None if unknown.
+    """
+
+    whole: int | None = None
+
+    def __init__(self) -> None:
+        self._position, self._digest = 0, hashlib.sha256()
+
+    def read(self, number: int) -> bytes:
+        data = self._next(number)
+        self._position += len(data)
+        self._digest.update(data)
+        return data
+
+    def facts(self) -> dict[str, Any]:
+        """Number of bytes read, their `sha256`, and `of_bytes`, the size of the whole file (None if unknown)."""
+        return {"bytes": self._position, "sha256": self._digest.hexdigest(), "of_bytes": self.whole}
+
+    @abstractmethod
+    def _next(self, number: int) -> bytes:
+        """Reads at most `number` bytes from the current position."""
+
+
+class LocalBeginning(Beginning):
+    """Beginning of a local file. Raises NotFound if there is no such file, and Failed if it cannot be read."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        if not path.is_file():
+            raise NotFound(f"{path}: no such file")
+        self.path, self.whole = path, path.stat().st_size
+
+    def _next(self, number: int) -> bytes:
+        try:
+            with open(self.path, "rb") as handle:
+                handle.seek(self._position)
+                return handle.read(number)
+        except OSError as error:
+            raise Failed(f"{self.path}: cannot be read ({error.strerror})") from None
+
+
+class RemoteBeginning(Beginning):
+    """Beginning of a file at an address; the file `part` holds the bytes fetched so far.
+
+    It is fetched in pieces whose size doubles up to 8 MiB. Each range request continues where the last one ended, even
+    one of a killed process. Only the bytes read have a digest; the digest of the whole file cannot be checked.
+    """
+
+    def __init__(self, url: str, part: Path, policy: Policy) -> None:
+        super().__init__()
+        self.url, self.part, self.policy = url, part, policy
+        self.piece = SMALLEST
+        self.version: Version | None = None
+
+    def _next(self, number: int) -> bytes:
+        needed = self._position + number
+        while size(self.part) < needed or self.version is None:
+            if self.whole is not None and size(self.part) >= self.whole:
+                break
+            wanted = max(needed, min(size(self.part) + self.piece, self.whole or 1 << 62))
+            version = fetch_first(self.url, self.part, wanted, self.policy)
+            if not self._goes_on(version):
+                raise Failed(f"{self.url}: the server's file has changed while it was read; run again")
+            self.version, self.whole = version, version.total
+            self.piece = min(2 * self.piece, LARGEST)
+        with open(self.part, "rb") as handle:
+            handle.seek(self._position)
+            return handle.read(number)
+
+    def _goes_on(self, version: Version) -> bool:
+        """Whether the bytes read so far belong to `version`, by the server's headers or else by their digest."""
+        if self.version is None or self.version.is_proven_by(version):
+            return True
+        with open(self.part, "rb") as handle:
+            again = hashlib.sha256(handle.read(self._position))
+        return not self.version.differs(version) and again.digest() == self._digest.digest()
 
 
 # --- flags of the jobs --------------------------------------------------------------------------------------------
