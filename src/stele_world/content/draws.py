@@ -22,7 +22,7 @@ T = TypeVar("T")
 class Draws:
     """A stream of random draws.
 
-    >>> stream(0, "doctest").integer(10) == stream(0, "doctest").integer(10)
+    >>> stream(0, "doctest").between(1, 9) == stream(0, "doctest").between(1, 9)
     True
     """
 
@@ -34,10 +34,6 @@ class Draws:
     def chance(self, p: float) -> bool:
         """Draws True with probability p."""
         return self._next() < p
-
-    def integer(self, n: int) -> int:
-        """Draws an integer uniformly from 0 to n - 1."""
-        return int(self._next() * n)
 
     def between(self, low: int, high: int) -> int:
         """Draws an integer uniformly from low to high, both included."""

@@ -58,7 +58,7 @@ def _types(concepts: Inventory, count: int, seed: int) -> list[str]:
 def _split(sizes: WorldSizes, draws: Draws) -> str:
     pools = sizes.pools
     # 1000 tickets: a share is a count of them
-    ticket = draws.integer(1000)
+    ticket = draws.between(0, 999)
     for name in ("train", "dev", "test"):
         share = round(1000 * getattr(pools, name))
         if ticket < share:
@@ -119,7 +119,7 @@ class Facts:
     def __init__(self, concepts: Inventory, entities: Mapping[str, Entity], sizes: WorldSizes, seed: int) -> None:
         self._by_type: dict[str, list[str]] = {name: [] for name in concepts.types}
         self._by_topic: dict[tuple[str, int], list[str]] = {}
-        topic = {id_: stream(seed, "topic", id_).integer(sizes.topics) for id_ in entities}
+        topic = {id_: stream(seed, "topic", id_).between(0, sizes.topics - 1) for id_ in entities}
         for id_, entity in entities.items():
             self._by_type[entity.type].append(id_)
             self._by_topic.setdefault((entity.type, topic[id_]), []).append(id_)

@@ -134,7 +134,7 @@ def keywords_and_question(world: World, language: str, fact: Fact, draws: Draws)
 
 def judged(relevant: Sequence[int], size: int, drawn: int, draws: Draws, absent: int | None) -> list[tuple[int, int]]:
     """Judgments (place, relevance): all relevant documents, some of the `drawn` others, a missing document."""
-    others = {draws.integer(size) for _ in range(drawn)} - {*relevant}
+    others = {draws.between(0, size - 1) for _ in range(drawn)} - {*relevant}
     values = {**dict.fromkeys(relevant, 1), **dict.fromkeys(others, 0)}
     if absent is not None:
         values[absent] = 0

@@ -94,7 +94,7 @@ def _gains(world: World, language: str, documents: Sequence[Document], judged: M
     gains: Gains = {}
     for number, fact in judged.items():
         draws = stream(world.seed, "neuclir judged", language, number)
-        of_query = {draws.integer(len(documents)): OTHER for _ in range(NOT_RELEVANT)}
+        of_query = {draws.between(0, len(documents) - 1): OTHER for _ in range(NOT_RELEVANT)}
         for document in documents:
             facts = document.facts()
             if any(told.subject == fact.subject for told in facts):

@@ -78,7 +78,7 @@ def _plain(text: str, bold: str) -> tuple[str, str]:
 
 def reference(draws: Draws) -> str:
     """Writes a footnote in one of the usual ways; it is not part of the running text."""
-    number = draws.integer(900)
+    number = draws.between(0, 899)
     return draws.pick(
         (
             f'<ref name="r{number}">{{{{cite web |url=https://example.org/?a={number}&b=2 |title={number}}}}}</ref>',
