@@ -170,18 +170,14 @@ def _write(archive: Path, member: _Member, target: Path) -> None:
         shutil.copyfileobj(source, handle, 1 << 20)
 
 
-def place_file(source: Path, folder: Path, name: str, where: str) -> Path:
-    """Hard-links a file into `folder`, or copies it; `where` is the origin of `name`, for errors. Returns the path."""
-    target = _free(folder, name, where)
-    link_or_copy(source, target)
-    return target
+def place_file(source: Path, folder: Path, name: str, where: str) -> None:
+    """Hard-links a file into `folder`, or copies it; `where` is the origin of `name`, for errors."""
+    link_or_copy(source, _free(folder, name, where))
 
 
-def link_file(source: Path, folder: Path, name: str, where: str) -> Path:
-    """Makes a symbolic link to a user's own file, which is never changed; returns the link's path."""
-    target = _free(folder, name, where)
-    target.symlink_to(source.resolve())
-    return target
+def link_file(source: Path, folder: Path, name: str, where: str) -> None:
+    """Makes a symbolic link to a user's own file, which is never changed."""
+    _free(folder, name, where).symlink_to(source.resolve())
 
 
 def _free(folder: Path, name: str, where: str) -> Path:
