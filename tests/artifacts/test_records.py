@@ -13,7 +13,8 @@ from tests.sealed import write_sealed
 
 
 def write(path, **facts):
-    return records.write_record(path, job="test", inputs=facts.pop("inputs", {}), clock=records.start(), **facts)
+    records.write_record(path, job="test", inputs=facts.pop("inputs", {}), clock=records.start(), **facts)
+    return json.loads(path.read_text())
 
 
 def test_labels_come_down_from_all_inputs(tmp_path):

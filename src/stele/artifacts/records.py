@@ -266,8 +266,8 @@ def write_record(
     labels: Iterable[str] = (),
     outputs: Mapping[str, FileFacts] | None = None,
     **facts: Any,
-) -> Record:
-    """Writes the record of a finished job and returns it.
+) -> None:
+    """Writes the record of a finished job.
 
     `inputs` maps a name to the record (or file) of each input; labels are inherited from them. `outputs` maps the paths
     of written files, relative to the record's folder, to their `file_facts`, by which later jobs detect damage. Their
@@ -293,7 +293,5 @@ def write_record(
         "peak_memory_mb": _peak_memory_mb(),
         "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
-    sealed = seal(record)
-    atomic_write_json(path, sealed)
+    atomic_write_json(path, seal(record))
     os.utime(path)
-    return sealed
