@@ -59,7 +59,7 @@ class Clef(RetrievalReader):
         """Judgments of all topics, with or without a query in this language: the same for all query languages."""
         pair, language = query_set.name, query_set.collection
         files = [qrels_file(parts[pair]) for parts in data.values() if pair in parts]
-        files = files or [path for _, path in files_named(_of_language(data, language), language, QRELS)]
+        files = files or [path for _, path in files_named(of_language(data, language), language, QRELS)]
         files = files or [qrels_file(folder_of(data, next(iter(data), "clef"), pair))]
         judged: Judgments = {}
         for path in files:
@@ -69,18 +69,13 @@ class Clef(RetrievalReader):
 
     def passages(self, data: Data, name: str) -> Iterator[Passage]:
         """Yields the documents in a language, each id once. Raises SteleError if the data lack the language."""
-        of_language = _of_language(data, name)
-        if not of_language:
+        selected = of_language(data, name)
+        if not selected:
             folder = folder_of(data, next(iter(data), "clef"), name)
             raise SteleError(
                 f"{folder}: no folder {name} in it; want one for each language, with its documents, topics, judgments"
             )
-        yield from AdHocCollection().passages(of_language, name)
-
-
-def has_language(data: Data, language: str) -> bool:
-    """Whether the data have a language."""
-    return bool(_of_language(data, language))
+        yield from AdHocCollection().passages(selected, name)
 
 
 def _topics(data: Data, query_set: QuerySet) -> dict[str, dict[str, str]]:
@@ -111,10 +106,10 @@ def _query_language(query_set: QuerySet) -> str:
 
 
 def _topic_files(data: Data, language: str) -> list[tuple[str, Path]]:
-    return files_named(_of_language(data, language), language, TOPICS)
+    return files_named(of_language(data, language), language, TOPICS)
 
 
-def _of_language(data: Data, language: str) -> Data:
+def of_language(data: Data, language: str) -> Data:
     """Selects the data of one language: its part, or its folder in a dataset that is given as a whole."""
     folders = {name: parts.get(language) or _inside(parts.get("all"), language) for name, parts in data.items()}
     return {name: {language: folder} for name, folder in folders.items() if folder}

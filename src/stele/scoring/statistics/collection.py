@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stele.artifacts.knowledge_base import read_pairs
-from stele.benchmarks.clef import Clef, has_language
+from stele.benchmarks.clef import Clef, of_language
 from stele.benchmarks.collection import AdHocCollection, document_counts
 from stele.benchmarks.types import Data
 from stele.catalogue import datasets
@@ -40,7 +40,7 @@ def clef_counts(data: Data) -> Counts:
     relevant: dict[str, float] = {}
     nonrelevant: dict[str, float] = {}
     for language in known:
-        judged = _judged(data, language) if has_language(data, language) else {}
+        judged = _judged(data, language) if of_language(data, language) else {}
         if judged:
             grades = [grade for documents in judged.values() for grade in documents.values()]
             queries[language] = len(judged)
