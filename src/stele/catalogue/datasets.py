@@ -222,13 +222,12 @@ def _count(name: str, entry: Dataset, count: Count, values: dict[str, str]) -> P
     for text in count.files or [count.file]:
         files += [_fill(name, text, file_values) for file_values in shards.get(text, [values])]
     filled: Values = {"files": files}
-    expected = _own(count.expect, count, values) if values.get("language") else None
+    language = values.get("language")
+    expected = _own(count.expect, count, values) if language else count.expect
     if expected is not None:
         filled["expect"] = expected
-    elif count.expect is not None and not (values.get("language") and isinstance(count.expect, Mapping)):
-        filled["expect"] = count.expect
-    if values.get("language"):
-        filled["of"] = values[count.each] if count.each in values else values["language"]
+    if language:
+        filled["of"] = values.get(count.each, language)
     return PartCount(count=count.count, **filled)
 
 
