@@ -14,7 +14,7 @@ from stele.encoders import neighbours
 from stele.encoders.encode import Encoder
 from stele.encoders.neighbours import nearest_translations
 from stele.errors import SteleError
-from stele.evaluation.similarity import rank_pair
+from stele.evaluation.similarity import nearest
 from stele.retrieval import encode_pairs
 from stele.scoring import score
 from tests.jobs import job
@@ -163,8 +163,8 @@ def test_of_a_thousand_the_same_are_found_as_in_float64_and_by_brute_force(sides
     assert of_x.rows.tolist() == scores.argmax(axis=1).tolist() and of_y.rows.tolist() == scores.argmax(axis=0).tolist()
     np.testing.assert_allclose(of_x.scores, scores.max(axis=1), atol=1e-6)
     for (rows, values), given in ((of_x, (x, y)), (of_y, (y, x))):
-        places, wanted = rank_pair(*given, "csls", 1)  # as of embeddings that are given
-        assert rows.tolist() == places[:, 0].tolist() and values.tolist() == wanted[:, 0].tolist()
+        places, wanted = nearest(*given, "csls")  # as of embeddings that are given
+        assert rows.tolist() == places.tolist() and values.tolist() == wanted.tolist()
     assert 0.2 < (of_x.rows == np.arange(1000)).mean() < 0.98, "otherwise nothing is compared"
 
 
@@ -184,9 +184,9 @@ def test_of_more_equal_texts_than_candidates_the_first_counts_too(block, monkeyp
     x[:], y[10:50] = x[0], x[0] + 0.1 * y[0]  # one side has collapsed, the other has forty times the same text
     of_x, of_y = nearest_translations(x, y, CPU)
     for (rows, values), given in ((of_x, (x, y)), (of_y, (y, x))):
-        places, wanted = rank_pair(*given, "csls", 1)
-        assert rows.tolist() == places[:, 0].tolist()
-        np.testing.assert_allclose(values, wanted[:, 0], atol=1e-7)
+        places, wanted = nearest(*given, "csls")
+        assert rows.tolist() == places.tolist()
+        np.testing.assert_allclose(values, wanted, atol=1e-7)
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")

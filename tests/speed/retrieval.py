@@ -264,7 +264,7 @@ def weights_of_fusion(folder, topics):
 
 # --- translations -----------------------------------------------------------------------------------------------------
 @speed(
-    {"MUSE's way: faiss and whole matrices": 1.0, "rank_pair, float64 and numpy": 1.0},
+    {"MUSE's way: faiss and whole matrices": 1.0, "blocks, float64 and numpy": 1.0},
     size={"texts": 10_000},
     tiny={"texts": 2000},
 )
@@ -274,7 +274,7 @@ def translations_by_CSLS(folder, texts):
     import torch
 
     from stele.encoders.neighbours import nearest_translations
-    from stele.evaluation.similarity import rank_pair
+    from stele.evaluation.similarity import nearest
 
     draws = np.random.default_rng(0)
     centre = draws.standard_normal(768, np.float32)
@@ -300,5 +300,5 @@ def translations_by_CSLS(folder, texts):
     def nearly_all(found, theirs):  # the peers round otherwise
         return all(np.mean(np.array(a) == np.array(b)) > 0.995 for a, b in zip(found, theirs, strict=True))
 
-    by_rank_pair = lambda: [rank_pair(*sides, "csls", 1)[0][:, 0] for sides in ((x, y), (y, x))]  # noqa: E731
-    return ours, [by_muse, by_rank_pair], nearly_all
+    by_blocks = lambda: [nearest(*sides, "csls")[0] for sides in ((x, y), (y, x))]  # noqa: E731
+    return ours, [by_muse, by_blocks], nearly_all

@@ -78,32 +78,22 @@ def _largest(values: np.ndarray, k: int) -> np.ndarray:
 SIMILARITIES = {"cosine": cosine, "csls": csls}
 
 
-def rank_pair(x: np.ndarray, y: np.ndarray, similarity: str, depth: int) -> tuple[np.ndarray, np.ndarray]:
-    """Ranks for each row of x [n, d] the `depth` most similar rows of y [m, d], best first.
+def nearest(x: np.ndarray, y: np.ndarray, similarity: str) -> tuple[np.ndarray, np.ndarray]:
+    """Index, int64 [n], and score, float32 [n], of the row of y [m, d] that is most similar to each row of x [n, d].
 
-    Returns indices, int64, and scores, float32, both [n, min(depth, m)]; equal scores (in float32, as in runs) are in
-    order of index. `similarity` is "cosine" or "csls"; raises SteleError for another one.
+    Of equal scores (in float32, as in runs) the lowest index is taken. `similarity` is "cosine" or "csls"; raises
+    SteleError for another one.
     """
     if similarity not in SIMILARITIES:
         raise unknown("similarity", similarity, SIMILARITIES)
-    parts = [_nearest(scores.astype(np.float32), depth) for scores in SIMILARITIES[similarity](x, y)]
+    parts = []
+    for block in SIMILARITIES[similarity](x, y):
+        scores = block.astype(np.float32)
+        parts.append((scores.argmax(axis=1), scores.max(axis=1)))
     return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
 
 
 def accuracy(x: np.ndarray, y: np.ndarray) -> float:
     """Share of rows of x [n, d] whose nearest row of y [n, d] by cosine has their index; ties go to the lowest one."""
-    nearest, _ = rank_pair(x, y, "cosine", 1)
-    return float(np.mean(nearest[:, 0] == np.arange(len(x))))
-
-
-def _nearest(scores: np.ndarray, depth: int) -> tuple[np.ndarray, np.ndarray]:
-    """Indices and values, both [b, depth], of the largest `scores` float32 [b, m] of each row; ties by lowest index."""
-    width = scores.shape[1]
-    depth = min(depth, width)
-    # the bits of a float32 rise with it (those of negative numbers fall); -0.0 + 0.0 is 0.0
-    bits = (scores + np.float32(0)).view(np.int32).astype(np.int64)
-    rising = np.where(bits < 0, bits ^ 0x7FFFFFFF, bits)
-    keys = (rising << 32) | np.arange(width - 1, -1, -1)
-    best = np.sort(np.partition(keys, width - depth, axis=1)[:, width - depth :], axis=1)[:, ::-1]
-    indices = width - 1 - (best & 0xFFFFFFFF)
-    return indices, np.take_along_axis(scores, indices, axis=1)
+    indices, _ = nearest(x, y, "cosine")
+    return float(np.mean(indices == np.arange(len(x))))

@@ -21,7 +21,7 @@ from stele.errors import SteleError, unknown
 from stele.evaluation.metric import Case
 from stele.evaluation.metrics import load_metric
 from stele.evaluation.scores import Scores
-from stele.evaluation.similarity import rank_pair
+from stele.evaluation.similarity import nearest
 from stele.files.digests import digest, sha256
 from stele.scoring.system_files.formats import Output, read_output
 
@@ -289,6 +289,6 @@ def _nearest(names: list[str], queries, passages, similarity: str) -> Run:
     """Run with the most similar row of the other side for each query; ties go to the lowest row."""
     from stele.artifacts.run import run_of
 
-    places, scores = rank_pair(queries, passages, similarity, depth=1)
-    hits = zip(names, places[:, 0].tolist(), scores[:, 0].tolist(), strict=True)
+    places, scores = nearest(queries, passages, similarity)
+    hits = zip(names, places.tolist(), scores.tolist(), strict=True)
     return run_of({query: [(names[place], score)] for query, place, score in hits})
