@@ -144,15 +144,15 @@ def test_between_two_jobs_that_end_the_time_left_only_runs_down():
     now = [0.0]
     overview = Overview({"a": [1, 2], "b": [3]}, {1: 60, 2: 60, 3: 60}, cores=1, clock=lambda: now[0])
     assert overview.end == 180
-    overview.start(1)
+    overview.note(1, "running")
     now[0] = 100.0
     assert overview.end == 180
-    overview.finish(1)  # slower than estimated, so the others will be
+    overview.note(1, "done")  # slower than estimated, so the others will be
     assert overview.end == pytest.approx(100 + 120 * 160 / 120)
-    overview.fail(2)
-    assert overview.end == pytest.approx(100 + 60 * 160 / 120) and not overview.stages["a"].running
-    overview.start(2)
-    assert not overview.stages["a"].failed, "it is tried again"
+    overview.note(2, "failed")
+    assert overview.end == pytest.approx(100 + 60 * 160 / 120) and "running" not in overview.states.values()
+    overview.note(2, "running")
+    assert "failed" not in overview.states.values(), "it is tried again"
 
 
 def test_of_many_failures_the_first_are_named():
@@ -181,7 +181,7 @@ def test_a_running_job_shows_its_log_and_the_last_line_of_it(tmp_path):
     shown = Console(width=300, record=True, file=io.StringIO())
     shown.print(overview)
     assert str(log) not in shown.export_text()
-    overview.start(1), overview.start(2)
+    overview.note(1, "running"), overview.note(2, "running")
     shown.print(overview)
     text = shown.export_text()
     assert f"{log}: encode collection all: 31% 4.10k/13.0k" in text and "none.log: nothing yet" in text

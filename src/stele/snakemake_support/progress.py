@@ -11,7 +11,6 @@ import logging
 import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -48,16 +47,6 @@ def seconds_left(left: float, done: float, elapsed: float, cores: int) -> float:
     return left * (elapsed + PRIOR / cores) / (done + PRIOR)
 
 
-@dataclass
-class Stage:
-    """Jobs of one stage of the workflow, as ids, by state."""
-
-    jobs: set[int] = field(default_factory=set)
-    running: set[int] = field(default_factory=set)
-    done: set[int] = field(default_factory=set)
-    failed: set[int] = field(default_factory=set)
-
-
 class Overview:
     """Display of a run: its stages with their jobs (by id), and the estimated seconds of each job."""
 
@@ -70,8 +59,8 @@ class Overview:
         logs: Mapping[int, str] | None = None,
     ):
         self.logs = logs or {}
-        self.stages = {name: Stage(set(jobs)) for name, jobs in stages.items()}
-        self.stage_of = {job: stage for stage in self.stages.values() for job in stage.jobs}
+        self.stages = {name: sorted(jobs) for name, jobs in stages.items()}
+        self.states = {job: "" for jobs in self.stages.values() for job in jobs}
         self.seconds, self.cores, self.clock = seconds, cores, clock
         self.started = clock()
         self.over = False
@@ -79,32 +68,20 @@ class Overview:
 
     def _look(self) -> None:
         """Estimates the end of the run anew; until the next job ends, the display only counts the time down."""
-        done = {job for stage in self.stages.values() for job in stage.done}
-        over = done.union(*(stage.failed for stage in self.stages.values()))
-        left = sum(seconds for job, seconds in self.seconds.items() if job not in over)
+        left = sum(seconds for job, seconds in self.seconds.items() if self.states[job] not in ("done", "failed"))
         now = self.clock()
-        worth = sum(self.seconds[job] for job in done)
+        worth = sum(self.seconds[job] for job in self._those("done", self.states))
         self.end = now + seconds_left(left, worth, now - self.started, self.cores)
 
-    def start(self, job: int) -> None:
-        stage = self.stage_of.get(job)
-        if stage:
-            stage.running.add(job)
-            stage.failed.discard(job)  # it is tried again
+    def _those(self, state: str, jobs: Iterable[int]) -> list[int]:
+        return [job for job in jobs if self.states[job] == state]
 
-    def finish(self, job: int) -> None:
-        stage = self.stage_of.get(job)
-        if stage:
-            stage.running.discard(job)
-            stage.done.add(job)
-            self._look()
-
-    def fail(self, job: int) -> None:
-        stage = self.stage_of.get(job)
-        if stage:
-            stage.running.discard(job)
-            stage.failed.add(job)
-            self._look()
+    def note(self, job: int, state: str) -> None:
+        """Notes that a job is now "running", "done" or "failed"; ignores jobs that are not of this run."""
+        if job in self.states:
+            self.states[job] = state
+            if state != "running":
+                self._look()
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Table]:
         """Yields a line for all jobs, which stays in a low window, and one per stage; narrow windows have no bars."""
@@ -118,16 +95,17 @@ class Overview:
 
         now = self.clock()
         until = time.strftime("%H:%M", time.localtime(time.time() + self.end - now))
-        done = sum(len(stage.done) for stage in self.stages.values())
         left = f"about {duration(60 * max(1, round((self.end - now) / 60)))} left, until {until}"
-        add("all", done, len(self.stage_of), "" if self.over else left)
-        for name, stage in self.stages.items():
-            note = Text(f"{len(stage.running)} running " if stage.running else "")
-            if stage.failed:
-                note.append(f"{len(stage.failed)} failed", "red")
-            add(name, len(stage.done), len(stage.jobs), note)
+        add("all", len(self._those("done", self.states)), len(self.states), "" if self.over else left)
+        running = []
+        for name, jobs in self.stages.items():
+            of_stage, failed = self._those("running", jobs), self._those("failed", jobs)
+            note = Text(f"{len(of_stage)} running " if of_stage else "")
+            if failed:
+                note.append(f"{len(failed)} failed", "red")
+            add(name, len(self._those("done", jobs)), len(jobs), note)
+            running += [job for job in of_stage if self.logs.get(job)]
         yield lines
-        running = [job for stage in self.stages.values() for job in sorted(stage.running) if self.logs.get(job)]
         for log in (self.logs[job] for job in running[:SHOWN]):
             yield Text(f"{log}: {_last_line(log) or 'nothing yet'}", style="dim", no_wrap=True, overflow="ellipsis")
 
@@ -165,9 +143,9 @@ class Terminal(logging.Handler):
             self._failed(record)
         elif event == LogEvent.JOB_STARTED and self.overview:
             for job in record.jobs:
-                self.overview.start(job)
+                self.overview.note(job, "running")
         elif event == LogEvent.JOB_FINISHED and self.overview:
-            self.overview.finish(record.job_id)
+            self.overview.note(record.job_id, "done")
         elif event == LogEvent.ERROR and record.exception in TOLD_BY_THE_JOB:
             pass
         elif record.levelno >= logging.WARNING:
@@ -178,7 +156,7 @@ class Terminal(logging.Handler):
     def _failed(self, record: logging.LogRecord) -> None:
         """Prints the job that failed, the last line of its log, and the path of the log."""
         if self.overview:
-            self.overview.fail(record.jobid)
+            self.overview.note(record.jobid, "failed")
         log = next(iter(record.log or ()), "")
         job = next((job for job in self.workflow.dag.jobs if job.jobid == record.jobid), None)
         rest = "".join(f"\n  {text}" for text in (_last_line(log), log) if text)
