@@ -66,9 +66,9 @@ class AnswerMetric(Metric):
     def tokenized(self, case: Case) -> Tokenized:
         """Tokenises the predictions and the gold answers of a case."""
 
-    @abstractmethod
     def compare(self, prediction: Tokens, answer: Tokens) -> float:
-        """Scores a prediction against one gold answer."""
+        """Scores a prediction against one gold answer: whether both are the same tokens (also if both have none)."""
+        return float(prediction == answer)
 
     def _best(self, predictions: Sequence[Tokens | None], gold: Sequence[Sequence[Tokens]]) -> np.ndarray:
         """Best score of each prediction over its gold answers, float64 [rows]; 0 without a prediction."""
@@ -86,9 +86,6 @@ class MlqaExactMatch(AnswerMetric):
 
     def tokenized(self, case: Case) -> Tokenized:
         return case.cached("mlqa", lambda: by_mlqa(case))
-
-    def compare(self, prediction: Tokens, answer: Tokens) -> float:
-        return exactly(prediction, answer)
 
 
 class MlqaF1(MlqaExactMatch):
@@ -108,9 +105,6 @@ class SquadExactMatch(AnswerMetric):
     def tokenized(self, case: Case) -> Tokenized:
         return case.cached("squad", lambda: by_squad(case))
 
-    def compare(self, prediction: Tokens, answer: Tokens) -> float:
-        return exactly(prediction, answer)
-
 
 class SquadF1(SquadExactMatch):
     """f1_squad: where prediction or answer has no token, F1 is 1 if both have none, else 0 (SQuAD v1.1's script: 0)."""
@@ -118,12 +112,7 @@ class SquadF1(SquadExactMatch):
     example = "f1_squad"
 
     def compare(self, prediction: Tokens, answer: Tokens) -> float:
-        return overlap(prediction, answer) if prediction and answer else exactly(prediction, answer)
-
-
-def exactly(prediction: Tokens, answer: Tokens) -> float:
-    """1.0 if both have the same tokens (also if both have none), else 0.0."""
-    return float(prediction == answer)
+        return overlap(prediction, answer) if prediction and answer else super().compare(prediction, answer)
 
 
 def overlap(prediction: Tokens, answer: Tokens) -> float:
