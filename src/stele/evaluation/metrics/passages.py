@@ -175,7 +175,7 @@ def _forms(case: Case, answers: list[str]) -> set[str]:
 
 def tokenizer(case: Case) -> Tokenize:
     """Returns NLTK's word_tokenize with the Punkt model among the case's data."""
-    return case.cached("word_tokenize", lambda: load_word_tokenizer(case.data, DATASET))
+    return case.cached("word_tokenize", lambda: load_word_tokenizer(case.data))
 
 
 def span_answers(case: Case, row: int) -> list[str]:
@@ -202,15 +202,15 @@ def _first_tokens(case: Case, row: int, cut: str) -> str:
     return " ".join(tokens[:limit])
 
 
-def load_word_tokenizer(data: Data, dataset: str) -> Tokenize:
+def load_word_tokenizer(data: Data) -> Tokenize:
     """Loads NLTK's tokenizer with the model in the dataset's folder (`english/` with its four files, or those files).
 
     Raises SteleError if `data` has no such folder, or a file is missing in it.
     """
-    folders = list(data.get(dataset, {}).values())
+    folders = list(data.get(DATASET, {}).values())
     if not folders:
         raise SteleError(
-            f"XOR-Retrieve's tokens need NLTK's English Punkt model; pass --data {dataset}=punkt_tab, the folder of "
+            f"XOR-Retrieve's tokens need NLTK's English Punkt model; pass --data {DATASET}=punkt_tab, the folder of "
             f"nltk_data, or the record of a download (`snakemake downloads` fetches it); another tokenizer would give "
             f"other numbers"
         )
