@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -97,12 +96,8 @@ class Tables:
         """Paths of the results that a table depends on: those of its rows that can be built."""
         seeds_of_rows = self.seeds(table)
         rows = [row for row in self.rows_of(table) if self.rows.problem(row) is None]
-        by_seed = [path for row, seeds in seeds_of_rows.items() for path in self.seed_results(row, seeds)]
+        by_seed = [self.paths.seed_result(row, name) for row, seeds in seeds_of_rows.items() for name in seeds]
         return sorted([*by_seed, *(self.paths.result(row) for row in rows if row not in seeds_of_rows)])
-
-    def seed_results(self, row: RunKey, seeds: Iterable[str]) -> list[str]:
-        """Paths of the results of a row's single seeds."""
-        return [self.paths.seed_result(row, name) for name in seeds]
 
     @cached_method
     def seeds(self, table: str) -> dict[RunKey, list[str]]:
@@ -123,7 +118,7 @@ class Tables:
     def seed_files(self) -> dict[str, str]:
         """Names of rows by path, for the results of single seeds that tables read."""
         rows = [item for table in self.specs for item in self.seeds(table).items()]
-        return {path: row.name for row, seeds in rows for path in self.seed_results(row, seeds)}
+        return {self.paths.seed_result(row, name): row.name for row, seeds in rows for name in seeds}
 
     # --- jobs ---------------------------------------------------------------------------------------------------------
     def inputs(self, w) -> Inputs:
