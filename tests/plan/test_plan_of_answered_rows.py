@@ -8,6 +8,7 @@ from stele.artifacts.results import RunKey
 from stele.cluster.requests import estimate
 from stele.config.model import parse_config
 from stele.plan.plan import Plan
+from stele.plan.rows import kind_named
 
 ROW = RunKey("mlqa", "xlmr", "zero_shot")
 SEEDS = "pt0-ft0"
@@ -65,7 +66,7 @@ def test_metrics_must_know_the_language_of_the_answers(jobs, tmp_path, metric, i
 
 
 def test_the_recipe_is_the_papers_and_where_the_code_differs_another():
-    paper, small = (plan(scale).rows.kinds.get("answered") for scale in ("paper", "miniature"))
+    paper, small = (kind_named("answered")(plan(scale).rows.upstream) for scale in ("paper", "miniature"))
     whole = json.loads(paper.as_json(ROW))
     assert (whole["epochs"], whole["batch"], whole["learning_rate"], whole["length"]) == (10, 16, 1e-5, 512)
     assert whole["training_set"] == {"module": "squad2", "data": ["squad2"]}

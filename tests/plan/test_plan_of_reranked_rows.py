@@ -11,6 +11,7 @@ from stele.cluster.requests import estimate
 from stele.config.model import parse_config
 from stele.errors import SteleError
 from stele.plan.plan import Plan
+from stele.plan.rows import kind_named
 
 ROW = RunKey("clef", "xlmr", "cv5")
 SEEDS = "pt0-ft0"
@@ -58,7 +59,7 @@ def test_only_the_pairs_that_tables_and_figures_show_of_a_model_are_ranked():
 
 def test_a_model_with_windows_of_attention_reads_a_length_of_its_own():
     for scale, lengths in {"paper": (512, 1024), "miniature": (48, 64)}.items():
-        of = plan(scale).rows.kinds.get("reranked")
+        of = kind_named("reranked")(plan(scale).rows.upstream)
         for model, length in zip(("mbert_qlm_rr_10", "mbert_gsw_qlm_rr_10"), lengths, strict=True):
             assert of.recipe(RunKey("clef", model, "cv5")).length == length
     of = plan().pretraining
@@ -71,7 +72,7 @@ def test_seeds_are_those_of_fine_tuning_by_which_folds_are_dealt():
 
 
 def test_a_scale_forces_keys_of_the_recipe_and_the_paper_s_has_none():
-    small, paper = (plan(scale).rows.kinds.get("reranked") for scale in ("miniature", "paper"))
+    small, paper = (kind_named("reranked")(plan(scale).rows.upstream) for scale in ("miniature", "paper"))
     assert small.recipe(ROW).tuned_layers == 1 and paper.recipe(ROW).tuned_layers == 3
     code = json.loads(paper.as_json(ROW._replace(setting="cv5_code")))
     assert (code["loss"], code["reset_layers"], code["dev_from_epoch"]) == ("pointwise", 0, 11)
@@ -166,7 +167,7 @@ def test_the_rows_of_ours_stand_in_table_4():
 
 
 def test_facts_of_analysis_are_part_of_what_word_scorers_are_made_by():
-    kind = plan().rows.kinds.get("reranked")
+    kind = kind_named("reranked")(plan().rows.upstream)
     assert kind.code_data(RunKey("clef", "drmm_fasttext", "cv5")) == ("catalogue/analyzers.yaml",)
     assert kind.code_data(ROW) == ()
 

@@ -15,7 +15,7 @@ from stele.plan.data import Data
 from stele.plan.paths import Inputs, Paths
 from stele.plan.protocols import Protocols
 from stele.plan.retrieval import row_of
-from stele.plan.rows import Rows
+from stele.plan.rows import Rows, kind_named
 from stele.plan.rows.statistics import STATISTICS, Statistics
 from stele.registry import names_held
 
@@ -109,7 +109,7 @@ class Cards:
 
     def _as_they_are(self, benchmark: str) -> str | None:
         entries = self.rows.protocols.settings.get(benchmark, {})
-        encoded = [name for name in SETTINGS if name in entries and self.rows.kinds.get(entries[name]["kind"]).encodes]
+        encoded = [name for name in SETTINGS if name in entries and kind_named(entries[name]["kind"]).encodes]
         return encoded[0] if encoded else None
 
     def inputs(self, w) -> Inputs:

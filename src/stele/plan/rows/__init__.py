@@ -9,9 +9,9 @@ from __future__ import annotations
 import importlib
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from typing import ClassVar, NamedTuple
 
 from stele.artifacts.results import RunKey
@@ -95,9 +95,13 @@ def _kinds() -> Registry[type[Kind]]:
     return kinds
 
 
+def kind_named(name: str) -> type[Kind]:
+    return _kinds().get(name)
+
+
 def kind_of(upstream: UpstreamParts, row: RunKey) -> Kind:
     """The kind of a row's setting; composite kinds such as fusion use it to look up the kinds of their parts."""
-    return _kinds().get(upstream.protocols.setting(row.benchmark, row.setting)["kind"])(upstream)
+    return kind_named(upstream.protocols.setting(row.benchmark, row.setting)["kind"])(upstream)
 
 
 class Settings(Strict):
@@ -115,7 +119,7 @@ def check_settings(values: Values, where: str) -> None:
             at = "settings", benchmark, name
             kind = choice(entry, "kind", _kinds().names(), where, at, required=True)
             keys_of_kind = {key: value for key, value in entry.items() if key != "kind"}
-            validate(_kinds().get(kind).Setting, keys_of_kind, where, at, ["kind"])
+            validate(kind_named(kind).Setting, keys_of_kind, where, at, ["kind"])
     for benchmark, aliases in typed.aliases.items():
         for setting in aliases.values():
             if setting not in (valid := typed.settings.get(benchmark, {})):
@@ -125,13 +129,6 @@ def check_settings(values: Values, where: str) -> None:
 @dataclass(frozen=True, eq=False, repr=False)
 class Rows:
     upstream: UpstreamParts
-
-    @cached_property
-    def kinds(self) -> Registry[Kind]:
-        kinds: Registry[Kind] = Registry("kind of row")
-        for name in _kinds().names():
-            kinds.register(name)(_kinds().get(name)(self.upstream))
-        return kinds
 
     @property
     def protocols(self) -> Protocols:
@@ -143,7 +140,7 @@ class Rows:
 
     def kind(self, row: RunKey) -> Kind:
         """The kind of a row's setting."""
-        return self.kinds.get(self.protocols.setting(row.benchmark, row.setting)["kind"])
+        return kind_of(self.upstream, row)
 
     @cached_method
     def problem(self, row: RunKey) -> Problem | None:
@@ -163,7 +160,7 @@ class Rows:
     def counts(self, row: RunKey) -> bool:
         """Whether a row's benchmark counts datasets, so that the row's model is the name of a dataset."""
         entries = self.protocols.settings.get(row.benchmark, {}).values()
-        return any(self.kinds.get(entry["kind"]).counts for entry in entries)
+        return any(kind_named(entry["kind"]).counts for entry in entries)
 
     def inputs(self, row: RunKey, seeds: str = "") -> Inputs:
         """Inputs of the row's first job. Raises SteleError with the reason if the row cannot be built."""
@@ -192,16 +189,16 @@ class Rows:
     # --- wildcards ----------------------------------------------------------------------------------------------------
     def benchmarks_of(self, rule: str) -> str:
         """Regex of the wildcard `benchmark` for the rule that makes runs; it looks ahead to the setting in the path."""
-        return _one_of(self._settings(kind for kind in self._all_kinds if kind.rule == rule))
+        return _one_of(self._settings(lambda kind: kind.rule == rule))
 
     def benchmarks_of_no_other(self, rule: str) -> str:
         """Regex of the wildcard for the rule that also reports unknown names: all runs that no other rule makes."""
-        return _excluding(self._settings(kind for kind in self._all_kinds if kind.rule != rule))
+        return _excluding(self._settings(lambda kind: kind.rule != rule))
 
     @property
     def scored_benchmarks(self) -> str:
         """Regex of the wildcard for the rule that scores; it matches unknown names too."""
-        return _excluding(self._settings(kind for kind in self._all_kinds if kind.scored is None))
+        return _excluding(self._settings(lambda kind: kind.scored is None))
 
     @property
     def alias_benchmarks(self) -> str:
@@ -211,24 +208,19 @@ class Rows:
     @property
     def averaged_benchmarks(self) -> str:
         """Regex of the wildcard for paths with a full setting name whose rows have seeds; it matches unknown names."""
-        return _excluding([*self._aliases, *self._settings(kind for kind in self._all_kinds if kind.counts)])
+        return _excluding([*self._aliases, *self._settings(lambda kind: kind.counts)])
 
     @property
     def _aliases(self) -> list[tuple[str, str]]:
         return [(benchmark, alias) for benchmark, names in self.protocols.aliases.items() for alias in names]
 
-    @property
-    def _all_kinds(self) -> list[Kind]:
-        return [self.kinds.get(name) for name in self.kinds.names()]
-
-    def _settings(self, kinds: Iterable[Kind]) -> list[tuple[str, str]]:
-        """(benchmark, setting) of all settings of the given kinds."""
-        wanted = set(kinds)
+    def _settings(self, fits: Callable[[type[Kind]], bool]) -> list[tuple[str, str]]:
+        """(benchmark, setting) of all settings whose kind fits."""
         return [
             (benchmark, name)
             for benchmark, settings in self.protocols.settings.items()
             for name, entry in settings.items()
-            if self.kinds.get(entry["kind"]) in wanted
+            if fits(kind_named(entry["kind"]))
         ]
 
 
