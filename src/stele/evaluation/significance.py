@@ -148,7 +148,8 @@ def randomisation(contributions: np.ndarray, permutations: int = PERMUTATIONS, s
     observed = abs(math.fsum(contributions)) - TOLERANCE * math.fsum(sizes)
     if len(sizes) <= EXACT:
         return _exact(sizes, observed)
-    return _sampled(sizes, observed, permutations, seed)
+    reached = sum(int(np.count_nonzero(np.abs(sums) >= observed)) for sums in _sums(sizes, permutations, seed))
+    return (reached + 1) / (permutations + 1)
 
 
 def _exact(sizes: np.ndarray, observed: float) -> float:
@@ -162,12 +163,6 @@ def _exact(sizes: np.ndarray, observed: float) -> float:
     for size in sizes[:-1]:
         sums = np.concatenate([sums + size, sums - size])
     return int(np.count_nonzero(np.abs(sums) >= observed)) / len(sums)
-
-
-def _sampled(sizes: np.ndarray, observed: float, permutations: int, seed: int) -> float:
-    """p-value (c + 1) / (B + 1) from B = `permutations` random outcomes, c of which reach `observed`."""
-    reached = sum(int(np.count_nonzero(np.abs(sums) >= observed)) for sums in _sums(sizes, permutations, seed))
-    return (reached + 1) / (permutations + 1)
 
 
 def _sums(sizes: np.ndarray, permutations: int, seed: int) -> Iterator[np.ndarray]:
@@ -209,11 +204,6 @@ def two_tailed(t: float, freedom: float) -> float:
 
 
 # --- several comparisons ---
-def none(p_values: np.ndarray) -> np.ndarray:
-    """Returns the p-values, float64 [n], uncorrected."""
-    return p_values
-
-
 def bonferroni(p_values: np.ndarray) -> np.ndarray:
     """Bonferroni's correction, float64 [n]: each p-value times their number, at most 1."""
     return np.minimum(1.0, len(p_values) * p_values)
@@ -228,7 +218,7 @@ def holm(p_values: np.ndarray) -> np.ndarray:
     return corrected
 
 
-CORRECTIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {"holm": holm, "bonferroni": bonferroni, "none": none}
+CORRECTIONS = {"holm": holm, "bonferroni": bonferroni, "none": np.asarray}
 
 
 def correct(p_values: Sequence[float], name: str) -> list[float]:
