@@ -82,7 +82,9 @@ def start() -> str:
     if len(os.fsencode(path)) > SOCKET_PATH:
         folder.rmdir()
         path = Path(tempfile.mkdtemp(prefix="stele-", dir="/tmp")) / "worker"
-    server = _listen(path)
+    server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    server.bind(str(path))
+    server.listen(64)
     environment = {**os.environ, "STELE_DRIVER": identity(os.getpid()), "TOKENIZERS_PARALLELISM": "false"}
     environment.pop("STELE_WORKER", None)
     subprocess.Popen(
@@ -111,13 +113,6 @@ def _file_of_child(path: str, client: int) -> Path:
 def _drop(path: Path) -> None:
     with contextlib.suppress(OSError):
         path.unlink()
-
-
-def _listen(path: Path) -> socket.socket:
-    server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    server.bind(str(path))
-    server.listen(64)
-    return server
 
 
 def serve(server: socket.socket, preload: Sequence[str] = PRELOAD) -> None:
