@@ -9,6 +9,8 @@ import shlex
 import sys
 from pathlib import Path
 
+from snakemake.exceptions import WorkflowError
+
 from stele import catalogue
 from stele.artifacts.integrity import VERIFY_WHOLE
 from stele.cluster import cost_page, job_environment, preflight, requests, settings
@@ -32,9 +34,7 @@ def setup(values: Values, workflow, root: Path) -> Plan:
     It runs whenever the Snakefile is read: by the driver, in a dry run, and by each job on a cluster's node.
     """
     if os.pathsep in str(root):  # between the folders of PATH and PYTHONPATH, and no way to quote it
-        raise _workflow_error(
-            SteleError(f"{root}: no job can run below a folder with {os.pathsep!r} in its name; rename it")
-        )
+        raise WorkflowError(f"{root}: no job can run below a folder with {os.pathsep!r} in its name; rename it")
     # a job on a node is its own driver: the one that submitted it is on another host, and may end before it
     _environment(root, main=workflow.is_main_process or workflow.remote_exec)
     hear_interrupts()
@@ -82,7 +82,7 @@ def setup(values: Values, workflow, root: Path) -> Plan:
                 progress.install(workflow)
         return plan
     except SteleError as error:
-        raise _workflow_error(error) from None
+        raise WorkflowError(str(error)) from None
 
 
 def _name_missing_folders(plan: Plan) -> None:
@@ -110,12 +110,6 @@ def _say_what_stays(plan: Plan) -> None:
     """Says what `--delete-all-output` leaves: it deletes only the outputs of rules, which are records and tables."""
     folders = f"{plan.settings.config.results_dir} {plan.paths.work('')} {plan.paths.resources('')}"
     print(f"Stele: only records and tables were deleted; to delete everything: rm -r {folders}", file=sys.stderr)
-
-
-def _workflow_error(error: SteleError) -> Exception:
-    from snakemake.exceptions import WorkflowError
-
-    return WorkflowError(str(error))
 
 
 def _environment(root: Path, main: bool) -> None:
@@ -155,7 +149,7 @@ def finish_rules(plan: Plan, workflow, root: Path) -> None:
         job_environment.finish_rules(workflow)
         snakemake_patches.add_sbatch_options(workflow)
     except SteleError as error:
-        raise _workflow_error(error) from None
+        raise WorkflowError(str(error)) from None
     if os.environ.get("STELE_SHOW_JOBS") == "1":
         for rule in rules:
             rule.message = None
@@ -197,7 +191,7 @@ def on_start(plan: Plan, workflow) -> None:
             run_tables.write_context(plan)
     except SteleError as error:
         locks.forget()
-        raise _workflow_error(error) from None
+        raise WorkflowError(str(error)) from None
     snakemake_patches.drop_rate_limit(workflow, local=workflow.local_exec)
     wanted = os.environ.get("STELE_USE_WORKER") == "1" and not job_environment.methods(workflow)
     if wanted and "STELE_WORKER" not in os.environ:
