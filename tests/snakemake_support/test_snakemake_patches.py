@@ -81,6 +81,7 @@ def test_signatures_are_asked_for_once_and_are_those_of_functions_and_methods():
     def plain(wildcards, **more): ...
 
     ask = keeping_answers(question)
-    for function in (Plan().inputs, Plan().inputs, plain, plain, partial(plain, 1)):
+    inputs = Plan().inputs
+    for function in (inputs, inputs, plain, plain, partial(plain, 1)):
         assert list(ask(function).items()) == list(inspect.signature(function).parameters.items())
     assert len(asked) == 3

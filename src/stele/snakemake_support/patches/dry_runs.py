@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
-from types import FunctionType, MethodType
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
 from stele.snakemake_support.patches import SNAKEMAKE, Patch
@@ -54,22 +53,9 @@ def keep_signatures() -> None:
 
 
 def keeping_answers(question: Callable[[Any], Mapping[str, Any]]) -> Callable[[Any], Mapping[str, Any]]:
-    """Wraps a query for a callable's parameters with a cache for functions and methods, but not for other callables."""
-
-    @functools.lru_cache(maxsize=1024)
-    def parameters(function: FunctionType, bound: bool) -> Mapping[str, Any]:
-        of_function = question(function)
-        return {name: of_function[name] for name in list(of_function)[1:]} if bound else of_function
-
-    @functools.wraps(question)
-    def ask(function: Any) -> Mapping[str, Any]:
-        if isinstance(function, FunctionType):
-            return parameters(function, False)
-        if isinstance(function, MethodType) and isinstance(function.__func__, FunctionType):
-            return parameters(function.__func__, True)
-        return question(function)
-
-    return ask
+    """Wraps a query for a callable's parameters with a cache; callables that cannot be hashed are asked each time."""
+    kept = functools.lru_cache(maxsize=1024)(question)
+    return functools.wraps(question)(lambda asked: kept(asked) if isinstance(asked, Hashable) else question(asked))
 
 
 def skip_environments() -> None:
