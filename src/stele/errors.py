@@ -6,7 +6,7 @@ import difflib
 import errno
 import re
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 
 class SteleError(Exception):
@@ -135,3 +135,9 @@ def unknown(
     if len(valid) > 20:
         listed = f"The nearest of {len(valid)}: {', '.join(difflib.get_close_matches(name, valid, n=10, cutoff=0))}"
     return SteleError(f"{where + ': ' if where else ''}unknown {kind} {name!r}{hint} {listed}")
+
+
+def check_known(kind: str, name: str, valid: Collection[str], where: str = "") -> None:
+    """Raises the error for a name that is not known unless it is one of the valid names."""
+    if name not in valid:
+        raise unknown(kind, name, valid, where)

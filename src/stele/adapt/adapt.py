@@ -54,7 +54,7 @@ from stele.catalogue.user_documents import by_language
 from stele.claims.judging.estimate import FEWEST_SEEDS
 from stele.cluster.sizes import shape_of
 from stele.command.arguments import Job, Number, Positional, Some, Whole
-from stele.errors import SteleError, unknown
+from stele.errors import SteleError, check_known
 from stele.evaluate.evaluate import (
     build,
     check_checkpoint,
@@ -223,8 +223,7 @@ def check_names(args: Adapt) -> None:
     """Raises SteleError for options that are unknown, contradict each other or are out of range."""
     rules = whole(AdaptationRules)
     for method in args.methods or ():
-        if method not in rules.methods:
-            raise unknown("method", method, rules.methods)
+        check_known("method", method, rules.methods)
     if Path.cwd().is_relative_to(args.documents.expanduser().resolve()):
         raise SteleError(f"--documents {args.documents}: the folder contains the project's outputs; give another one")
     if args.hours is not None and args.steps is not None:

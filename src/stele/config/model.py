@@ -16,8 +16,8 @@ from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.datasets import Dataset
 from stele.catalogue.schema.languages import Language
 from stele.catalogue.schema.models import Model as CatalogueModel
-from stele.config.sources import Sources, additions, check_additions, check_known
-from stele.errors import SteleError, nearest
+from stele.config.sources import Sources, additions, check_additions
+from stele.errors import SteleError, check_known, nearest
 from stele.files.paths import results_problem
 from stele.files.strict import Seed, Strict, Values, unique, validate
 from stele.papers.paper import PAPER_TABLES, PLAIN_PATH, check_papers, paper_folder, papers_in

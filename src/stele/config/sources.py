@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from stele import catalogue
@@ -13,7 +13,7 @@ from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.datasets import Dataset
 from stele.catalogue.schema.languages import Language
 from stele.catalogue.user_documents import neutral_language
-from stele.errors import SteleError, unknown
+from stele.errors import SteleError, check_known
 from stele.files.paths import PARTS
 from stele.files.strict import Values
 
@@ -128,9 +128,3 @@ def _check_codes(codes: Iterable[str] | None, place: str) -> None:
     for code in codes or ():
         if not re.fullmatch(LANGUAGE, code):
             raise SteleError(f"{place}: found {code!r}; want a code of letters, digits and _, or a pair as fr-en")
-
-
-def check_known(kind: str, name: str, valid: Collection[str], place: str) -> None:
-    """Raises SteleError, with the nearest valid name, if a name is not valid."""
-    if name not in valid:
-        raise unknown(kind, name, valid, place)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from stele.errors import unknown
+from stele.errors import check_known
 from stele.evaluation.paired import ROUNDING
 
 PERMUTATIONS = 100_000
@@ -123,8 +123,7 @@ TESTS: dict[str, SignificanceTest] = {test.name: test for test in (Fisher(), TTe
 
 def load_test(name: str) -> SignificanceTest:
     """Significance test called `name`. Raises SteleError for an unknown name."""
-    if name not in TESTS:
-        raise unknown("test", name, TESTS)
+    check_known("test", name, TESTS)
     return TESTS[name]
 
 
@@ -231,8 +230,7 @@ def correct(p_values: Sequence[float], name: str) -> list[float]:
     >>> correct([0.04, 0.01, 0.03], "holm")
     [0.06, 0.03, 0.06]
     """
-    if name not in CORRECTIONS:
-        raise unknown("correction", name, CORRECTIONS)
+    check_known("correction", name, CORRECTIONS)
     corrected = np.array(p_values, dtype=np.float64)
     there = ~np.isnan(corrected)
     corrected[there] = CORRECTIONS[name](corrected[there])

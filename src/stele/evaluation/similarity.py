@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from stele.errors import SteleError, unknown
+from stele.errors import SteleError, check_known
 
 NEIGHBOURS = 10
 BLOCK = 1 << 23  # similarities held at once: 64 MiB
@@ -84,8 +84,7 @@ def nearest(x: np.ndarray, y: np.ndarray, similarity: str) -> tuple[np.ndarray, 
     Of equal scores (in float32, as in runs) the lowest index is taken. `similarity` is "cosine" or "csls"; raises
     SteleError for another one.
     """
-    if similarity not in SIMILARITIES:
-        raise unknown("similarity", similarity, SIMILARITIES)
+    check_known("similarity", similarity, SIMILARITIES)
     parts = []
     for block in SIMILARITIES[similarity](x, y):
         scores = block.astype(np.float32)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stele.artifacts.results import RunKey
-from stele.errors import unknown
+from stele.errors import check_known
 from stele.papers.paper import paper_folder
 from stele.plan.paths import Inputs, Paths
 from stele.plan.protocols import Protocols
@@ -91,8 +91,7 @@ class Figures:
     # --- jobs ---------------------------------------------------------------------------------------------------------
     def inputs(self, w) -> Inputs:
         figure = f"{w.paper}/{w.number}"
-        if figure not in self.specs:
-            raise unknown("figure", figure, self.specs)
+        check_known("figure", figure, self.specs)
         return {**spec_inputs(self.specs[figure]), "context": self.paths.context, "results": self.results(figure)}
 
     def drawn(self) -> list[str]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from stele.benchmarks.reader import TrainingReader
 from stele.catalogue import recipes
-from stele.errors import SteleError, unknown
+from stele.errors import SteleError, check_known, unknown
 from stele.plan.data import Data, reader_of
 from stele.plan.models import Models
 from stele.plan.paths import Inputs, Paths, pretraining_seed
@@ -78,8 +78,7 @@ class Finetuning:
         have = self.data.training_languages(training_set)
         if not dash or not self.data.training_set(training_set).languages:
             return have
-        if language not in have:
-            raise unknown("language", language, have, f"fine-tuning recipe {recipe!r}: training set {training_set}")
+        check_known("language", language, have, f"fine-tuning recipe {recipe!r}: training set {training_set}")
         return [language]
 
     def lacking(self, recipe: str) -> str | None:

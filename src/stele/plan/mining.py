@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import combinations
 
 from stele.catalogue import recipes, user_documents
-from stele.errors import SteleError, unknown
+from stele.errors import SteleError, check_known
 from stele.files.strict import Values
 from stele.plan.corpora import Corpora
 from stele.plan.paths import TRAINING, Inputs, Paths
@@ -90,8 +90,7 @@ class Mining:
         known = self.settings.languages
         codes = part.split("-") if part not in known else [part]
         for code in codes:
-            if code not in known:
-                raise unknown("language", code, known, f"pairs/{mining}/{part}")
+            check_known("language", code, known, f"pairs/{mining}/{part}")
         if (right := self.parts(mining, codes)) != [part]:
             raise SteleError(f"pairs/{mining}/{part}: no such part; want {' or '.join(right) or 'two languages'}")
         return codes

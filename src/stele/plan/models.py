@@ -16,7 +16,7 @@ from stele.catalogue.datasets import dataset, languages_of
 from stele.catalogue.schema.costs import Checkpoint
 from stele.catalogue.schema.languages import Language
 from stele.catalogue.schema.models import Model, ModelKeys
-from stele.errors import SteleError, unknown
+from stele.errors import SteleError, check_known
 from stele.files.digests import digest
 from stele.files.reading import read_note
 from stele.files.strict import validate
@@ -54,8 +54,7 @@ class Models:
         return merged
 
     def __getitem__(self, key: str) -> ModelKeys:
-        if key not in self.all:
-            raise unknown("model", key, self.all)
+        check_known("model", key, self.all)
         return self.all[key]
 
     def encoding_overrides(self, key: str, *, of_root: bool = True) -> list[tuple[str, dict[str, Any]]]:
@@ -264,8 +263,7 @@ class World:
     def recipe(self, key: str) -> Recipe:
         """Training recipe of a stand-in with the scale's changes, as its command takes it."""
         standins, sizes = catalogue.load("standins"), self.settings.sizes
-        if key not in standins:
-            raise unknown("standin", key, standins, "catalogue/standins.yaml")
+        check_known("standin", key, standins, "catalogue/standins.yaml")
         forced = {**sizes.standins.get(key, {}), "threads": sizes.threads}
         return parse_recipe({**standins[key], **forced}, f"standins.yaml: {key}")
 

@@ -9,7 +9,7 @@ from stele import catalogue
 from stele.artifacts.results import RunKey
 from stele.catalogue.datasets import module_of
 from stele.catalogue.schema.benchmarks import Benchmark
-from stele.errors import unknown
+from stele.errors import check_known, unknown
 from stele.files.strict import Values
 from stele.plan.data import Data
 
@@ -28,8 +28,7 @@ class Protocols:
 
     def setting(self, benchmark: str, setting: str) -> Values:
         """The entry of a setting. Raises SteleError with the nearest known name if a name is unknown."""
-        if benchmark not in self.settings:
-            raise unknown("benchmark", benchmark, self.settings)
+        check_known("benchmark", benchmark, self.settings)
         if setting not in self.settings[benchmark]:
             raise unknown("setting", setting, catalogue.setting_names(benchmark), f"results/{benchmark}")
         return self.settings[benchmark][setting]

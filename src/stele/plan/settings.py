@@ -15,7 +15,7 @@ from stele.catalogue.schema.languages import Language
 from stele.catalogue.user_documents import OwnDocuments, neutral_language
 from stele.config.model import Config
 from stele.config.scale import load_scale, resolve_scale
-from stele.errors import SteleError, unknown
+from stele.errors import SteleError, check_known
 from stele.recipes.scale import Scale
 
 Method = TypeVar("Method", bound=Callable)
@@ -75,8 +75,7 @@ class Settings:
 
     def language(self, code: str) -> Language:
         """The entry of a language. Raises SteleError with the nearest known code if the code is unknown."""
-        if code not in self.languages:
-            raise unknown("language", code, self.languages, "catalogue/languages.yaml and add_languages")
+        check_known("language", code, self.languages, "catalogue/languages.yaml and add_languages")
         return self.languages[code]
 
     @cached_property

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from stele.artifacts.results import RunKey
-from stele.errors import SteleError, unknown
+from stele.errors import SteleError, check_known
 from stele.papers.paper import CLAIMS, CORRECTIONS, FILE, paper_folder
 from stele.plan.models import Models, Problem
 from stele.plan.paths import Inputs, Paths
@@ -123,8 +123,7 @@ class Tables:
     # --- jobs ---------------------------------------------------------------------------------------------------------
     def inputs(self, w) -> Inputs:
         table = f"{w.paper}/{w.number}"
-        if table not in self.specs:
-            raise unknown("table", table, self.specs)
+        check_known("table", table, self.specs)
         return {**spec_inputs(self.specs[table]), "context": self.paths.context, "results": self.results(table)}
 
     def files(self, ending: str = "md") -> list[str]:

@@ -9,8 +9,8 @@ from stele import catalogue
 from stele.catalogue import recipes
 from stele.catalogue.schema.datasets import Dataset
 from stele.catalogue.schema.models import Model
-from stele.config.sources import Sources, check_known
-from stele.errors import SteleError, unknown
+from stele.config.sources import Sources
+from stele.errors import SteleError, check_known, unknown
 from stele.evaluation.metrics import load_metric
 from stele.files.strict import Values
 from stele.plan.plan import Plan

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stele.errors import SteleError, unknown
+from stele.errors import SteleError, check_known
 from stele.evaluation import guess
 from stele.evaluation.metric import Case, Metric
 
@@ -161,8 +161,7 @@ def mlqa_tokens(text: str, language: str) -> Tokens:
     >>> mlqa_tokens("The «cost»: $5 or €4", "en"), mlqa_tokens("3个人", "zh")
     (['cost', '5', 'or', '€4'], ['3', '个', '人'])
     """
-    if language not in _ARTICLES:
-        raise unknown("MLQA answer language", language, _ARTICLES)
+    check_known("MLQA answer language", language, _ARTICLES)
     bare = "".join(character for character in text.lower() if not _is_punctuation(character))
     if articles := _ARTICLES[language]:
         bare = re.sub(articles, " ", bare)

@@ -16,7 +16,7 @@ from typing import ClassVar, NamedTuple
 
 from stele.artifacts.results import RunKey
 from stele.catalogue.schema import choice
-from stele.errors import SteleError, unknown
+from stele.errors import SteleError, check_known
 from stele.files.strict import Strict, Values, validate
 from stele.plan.availability import Availability
 from stele.plan.calibration import Calibration
@@ -122,8 +122,7 @@ def check_settings(values: Values, where: str) -> None:
             validate(kind_named(kind).Setting, keys_of_kind, where, at, ["kind"])
     for benchmark, aliases in typed.aliases.items():
         for setting in aliases.values():
-            if setting not in (valid := typed.settings.get(benchmark, {})):
-                raise unknown("setting", setting, valid, f"{where}: aliases.{benchmark}")
+            check_known("setting", setting, typed.settings.get(benchmark, {}), f"{where}: aliases.{benchmark}")
 
 
 @dataclass(frozen=True, eq=False, repr=False)

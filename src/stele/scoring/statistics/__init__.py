@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from stele.benchmarks.types import Data
 from stele.catalogue.datasets import counted_dataset
-from stele.errors import unknown
+from stele.errors import check_known
 from stele.progress import track
 from stele.registry import names_held
 
@@ -34,8 +34,7 @@ class DatasetCounts(NamedTuple):
 def load_counts(dataset: str) -> DatasetCounts:
     """Functions that count a dataset or a test collection. Raises SteleError if no module counts it."""
     modules, name = names_held(__name__, "COUNTED"), counted_dataset(dataset).module
-    if name not in modules:
-        raise unknown("dataset that is counted", name, modules)
+    check_known("dataset that is counted", name, modules)
     return importlib.import_module(f"{__name__}.{modules[name]}").COUNTED[name]
 
 
