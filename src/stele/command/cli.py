@@ -13,6 +13,7 @@ from __future__ import annotations
 import importlib
 import logging
 import os
+import re
 import select
 import signal
 import sys
@@ -91,7 +92,7 @@ def _main(argv: list[str], package: str) -> int:
             print(_listing(groups, package))
             return 0
         for argument in argv:
-            if not _is_text(argument):
+            if re.search("[\ud800-\udfff]", argument):  # what Python makes of bytes that are not UTF-8
                 return _refuse(SteleError(f"the argument {argument!r} is not UTF-8"), WRONG_USAGE, package)
         from stele.command import launch  # what reads arguments takes longer than the list of commands
 
@@ -125,15 +126,6 @@ def _main(argv: list[str], package: str) -> int:
         if isinstance(error, OSError) and error.filename is not None:  # what was named cannot be read or written
             return _refuse(SteleError(f"{error.filename}: {error.strerror}"), 1, package)
         raise
-
-
-def _is_text(argument: str) -> bool:
-    """Whether an argument is valid UTF-8; Python turns other bytes into surrogates, which no file can hold."""
-    try:
-        argument.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _rank() -> int:
