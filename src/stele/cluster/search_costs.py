@@ -116,11 +116,8 @@ def encode_collection(plan: Plan, wildcards: Any) -> Work:
 
 def _row_search(plan: Plan, wildcards: Any, queries: int, languages: list[str] | None) -> Work:
     """Work of searching a row's queries in passages (or windows) of some languages; None: no passages."""
-    sizes, recipe = (
-        benchmark_size(plan, wildcards.benchmark),
-        plan.protocols.recipe(wildcards.benchmark, wildcards.setting),
-    )
-    if recipe:
+    sizes = benchmark_size(plan, wildcards.benchmark)
+    if recipe := plan.protocols.recipe(wildcards.benchmark, wildcards.setting):
         encoding = plan.finetuning.recipe(recipe).spec()
     else:
         encoding = plan.retrieval.encoding(wildcards.benchmark, wildcards.model)
