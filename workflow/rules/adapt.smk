@@ -3,9 +3,7 @@
 
 rule hold_out:
     input:
-        documents=lambda wildcards: plan.corpora.documents(
-            wildcards.corpus, wildcards.part
-        ),
+        documents=lambda w: plan.corpora.documents(w.corpus, w.part),
     output:
         record=plan.paths.split("{side}", "{corpus}", "{part}"),
     wildcard_constraints:
@@ -25,8 +23,8 @@ rule hold_out:
 
 rule neighbours:
     input:
-        encoder=lambda wildcards: plan.models.encoder(wildcards.model, wildcards.pt),
-        documents=lambda wildcards: [*plan.adaptation.held_out().values()],
+        encoder=lambda w: plan.models.encoder(w.model, w.pt),
+        documents=lambda w: [*plan.adaptation.held_out().values()],
     output:
         record=plan.paths.neighbours("{model}", "{pt}"),
     wildcard_constraints:
@@ -34,8 +32,8 @@ rule neighbours:
     params:
         code=code("adapt.neighbours"),
         candidates=plan.adaptation.rules.held_out.candidates,
-        documents=lambda wildcards: assignments(plan.adaptation.held_out()),
-        encoding=lambda wildcards: plan.adaptation.encoding(wildcards.model),
+        documents=lambda w: assignments(plan.adaptation.held_out()),
+        encoding=lambda w: plan.adaptation.encoding(w.model),
         threads=plan.settings.sizes.threads,
     message:
         "Find neighbours of held-out sentences with {wildcards.model} (seed {wildcards.pt})"
@@ -53,11 +51,11 @@ rule verdict:
     params:
         code=code("adapt.verdict"),
         bar=plan.adaptation.rules.bar,
-        settings=lambda wildcards: plan.adaptation.settings(),
-        encoders=lambda wildcards: assignments(plan.adaptation.encoders()),
-        neighbours=lambda wildcards: assignments(plan.adaptation.neighbours()),
-        leakage=lambda wildcards: assignments(plan.adaptation.leakage()),
-        results=lambda wildcards: plan.settings.config.results_dir,
+        settings=lambda w: plan.adaptation.settings(),
+        encoders=lambda w: assignments(plan.adaptation.encoders()),
+        neighbours=lambda w: assignments(plan.adaptation.neighbours()),
+        leakage=lambda w: assignments(plan.adaptation.leakage()),
+        results=lambda w: plan.settings.config.results_dir,
     message:
         "Judge the adapted encoders against the original encoder and the control"
     shell:

@@ -3,27 +3,25 @@
 
 rule answer:
     input:
-        unpack(lambda wildcards: plan.rows.inputs(row_of(wildcards), wildcards.seeds)),
+        unpack(lambda w: plan.rows.inputs(row_of(w), w.seeds)),
     output:
         record=plan.paths.results("{benchmark}/{model}/{setting}/{seeds}/answers.json"),
         epochs=plan.paths.results("{benchmark}/{model}/{setting}/{seeds}/epochs.csv"),
     wildcard_constraints:
         benchmark=plan.rows.benchmarks_of("answer"),
     params:
-        code=lambda wildcards: code(
+        code=lambda w: code(
             "answering.answer",
-            benchmark_code(wildcards.benchmark),
-            *plan.rows.kind(row_of(wildcards)).modules(row_of(wildcards)),
+            benchmark_code(w.benchmark),
+            *plan.rows.kind(row_of(w)).modules(row_of(w)),
         ),
-        recipe=lambda wildcards: plan.rows.kind(row_of(wildcards)).as_json(
-            row_of(wildcards)
+        recipe=lambda w: plan.rows.kind(row_of(w)).as_json(row_of(w)),
+        languages=lambda w: plan.rows.languages(row_of(w)),
+        data=lambda w: assignments(plan.retrieval.data(w)),
+        training_data=lambda w: assignments(
+            plan.rows.kind(row_of(w)).training_data(row_of(w))
         ),
-        languages=lambda wildcards: plan.rows.languages(row_of(wildcards)),
-        data=lambda wildcards: assignments(plan.retrieval.data(wildcards)),
-        training_data=lambda wildcards: assignments(
-            plan.rows.kind(row_of(wildcards)).training_data(row_of(wildcards))
-        ),
-        seed=lambda wildcards: finetuning_seed(wildcards.seeds),
+        seed=lambda w: finetuning_seed(w.seeds),
         state=plan.paths.state("answer/{benchmark}/{model}/{setting}/{seeds}"),
     message:
         "Answer the questions of {wildcards.benchmark} with {wildcards.model}, {wildcards.setting} ({wildcards.seeds})"

@@ -5,7 +5,7 @@
 rule claim_results:
     input:
         context=plan.paths.results("tables/context.json"),
-        results=lambda wildcards: import_module("stele.claims.plan").claim_results(
+        results=lambda w: import_module("stele.claims.plan").claim_results(
             plan, main=False
         ),
     message:
@@ -15,7 +15,7 @@ rule claim_results:
 rule main_claim_results:
     input:
         context=plan.paths.results("tables/context.json"),
-        results=lambda wildcards: import_module("stele.claims.plan").claim_results(
+        results=lambda w: import_module("stele.claims.plan").claim_results(
             plan, main=True
         ),
     message:
@@ -25,7 +25,7 @@ rule main_claim_results:
 # judges the existing results; has no output, so that it always runs when requested
 rule claims:
     params:
-        results=lambda wildcards: plan.settings.config.results_dir,
+        results=lambda w: plan.settings.config.results_dir,
         papers=[str(Path(path).parent) for path in plan.tables.claims],
         into=plan.paths.results("claims"),
     message:

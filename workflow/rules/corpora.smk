@@ -57,7 +57,7 @@ rule wikipedia:
             "corpora.wikipedia",
             data=("catalogue/sentences.yaml", "catalogue/wikitext.yaml"),
         ),
-        shards=lambda wildcards: plan.corpora.shards(wildcards.part),
+        shards=lambda w: plan.corpora.shards(w.part),
     message:
         "Extract the Wikipedia of {wildcards.part}, shard {wildcards.shard} of {params.shards}"
         " ({resources.mem_mb} MB, {resources.runtime} min, {resources.disk_mb} MB of disk)"
@@ -68,16 +68,14 @@ rule wikipedia:
 
 rule leakage:
     input:
-        documents=lambda wildcards: plan.pretraining.documents(wildcards.model),
-        data=lambda wildcards: [*plan.data.evaluated(wildcards.benchmark).values()],
+        documents=lambda w: plan.pretraining.documents(w.model),
+        data=lambda w: [*plan.data.evaluated(w.benchmark).values()],
     output:
         record=plan.paths.leakage("{benchmark}", "{model}"),
     params:
-        code=lambda wildcards: code(
-            "corpora.leakage", benchmark_code(wildcards.benchmark)
-        ),
-        languages=lambda wildcards: plan.data.languages(wildcards.benchmark),
-        data=lambda wildcards: assignments(plan.data.evaluated(wildcards.benchmark)),
+        code=lambda w: code("corpora.leakage", benchmark_code(w.benchmark)),
+        languages=lambda w: plan.data.languages(w.benchmark),
+        data=lambda w: assignments(plan.data.evaluated(w.benchmark)),
     message:
         "Look for the passages and queries of {wildcards.benchmark} in the training documents of {wildcards.model}"
     shell:
@@ -92,7 +90,7 @@ rule page_entities:
         record=plan.paths.work("page_entities/record.json"),
     params:
         code=code("corpora.page_entities"),
-        wikis=lambda wildcards: plan.corpora.knowledge_wikis,
+        wikis=lambda w: plan.corpora.knowledge_wikis,
     message:
         "Map the pages of each Wikipedia to items of Wikidata"
         " ({resources.mem_mb} MB, {resources.runtime} min, {resources.disk_mb} MB of disk)"
@@ -103,13 +101,13 @@ rule page_entities:
 
 rule knowledge_base:
     input:
-        documents=lambda wildcards: plan.corpora.documents("wikipedia", wildcards.part),
+        documents=lambda w: plan.corpora.documents("wikipedia", w.part),
         page_entities=plan.paths.page_entities,
     output:
         record=plan.paths.knowledge_base("{part}"),
     params:
         code=code("corpora.knowledge_base", data=("catalogue/wikitext.yaml",)),
-        wiki=lambda wildcards: plan.corpora.wiki(wildcards.part),
+        wiki=lambda w: plan.corpora.wiki(w.part),
     message:
         "Resolve the links and entities of the Wikipedia of {wildcards.part}"
         " ({resources.mem_mb} MB, {resources.runtime} min, {resources.disk_mb} MB of disk)"

@@ -8,19 +8,11 @@ rule finetune:
         record=plan.paths.finetuned("{model}", "{recipe}", "{seeds}"),
     priority: 1  # pretrainings come first (pretraining.smk)
     params:
-        code=lambda wildcards: code(
-            "finetuning.finetune", *plan.finetuning.modules(wildcards.recipe)
-        ),
-        recipe=lambda wildcards: as_json(
-            plan.finetuning.recipe(wildcards.recipe).given()
-        ),
-        training=lambda wildcards: assignments(
-            plan.finetuning.training_data(wildcards.recipe)
-        ),
-        negatives=lambda wildcards: option(
-            "--negatives", *plan.finetuning.mined_negatives(wildcards)
-        ),
-        seed=lambda wildcards: finetuning_seed(wildcards.seeds),
+        code=lambda w: code("finetuning.finetune", *plan.finetuning.modules(w.recipe)),
+        recipe=lambda w: as_json(plan.finetuning.recipe(w.recipe).given()),
+        training=lambda w: assignments(plan.finetuning.training_data(w.recipe)),
+        negatives=lambda w: option("--negatives", *plan.finetuning.mined_negatives(w)),
+        seed=lambda w: finetuning_seed(w.seeds),
         state=plan.paths.state("finetune/{model}/{recipe}/{seeds}"),
     message:
         "Fine-tune {wildcards.model} with {wildcards.recipe} ({wildcards.seeds})"

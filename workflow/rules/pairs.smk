@@ -3,27 +3,21 @@
 
 rule mine:
     input:
-        documents=lambda wildcards: plan.mining.documents(
-            wildcards.method, wildcards.part
-        ),
-        tokenizer=lambda wildcards: plan.paths.checkpoint(
-            plan.models.tokenizer(wildcards.model)
-        ),
+        documents=lambda w: plan.mining.documents(w.method, w.part),
+        tokenizer=lambda w: plan.paths.checkpoint(plan.models.tokenizer(w.model)),
     output:
         record=plan.paths.work("pairs/{method}/{model}/{part}/record.json"),
     wildcard_constraints:
         method="|".join(plan.mining.by_rule["mine"]),
     priority: 2  # the longest chains of jobs begin here, so these jobs get free cores first
     params:
-        code=lambda wildcards: code(
-            "pairs.mine", *plan.mining.modules(wildcards.method)
-        ),
-        recipe=lambda wildcards: as_json(plan.mining.recipe(wildcards.method).given()),
-        most=lambda wildcards: option(
+        code=lambda w: code("pairs.mine", *plan.mining.modules(w.method)),
+        recipe=lambda w: as_json(plan.mining.recipe(w.method).given()),
+        most=lambda w: option(
             "--most",
-            plan.stores.caps.get((wildcards.method, wildcards.model, wildcards.part)),
+            plan.stores.caps.get((w.method, w.model, w.part)),
         ),
-        seed=lambda wildcards: plan.settings.sizes.seed,
+        seed=lambda w: plan.settings.sizes.seed,
     message:
         "Mine {wildcards.method} examples in {wildcards.part} with the tokenizer of {wildcards.model}"
     shell:
@@ -39,18 +33,14 @@ rule knowledge_pairs:
     wildcard_constraints:
         method="|".join(plan.mining.by_rule["knowledge_pairs"]),
     params:
-        code=lambda wildcards: code(
+        code=lambda w: code(
             "pairs.knowledge_pairs",
-            *plan.mining.modules(wildcards.method),
+            *plan.mining.modules(w.method),
         ),
-        recipe=lambda wildcards: as_json(plan.mining.text_recipe(wildcards.method)),
-        knowledge_base=lambda wildcards: assignments(
-            plan.mining.knowledge_bases(wildcards)
-        ),
-        documents=lambda wildcards: assignments(
-            plan.mining.knowledge_documents(wildcards)
-        ),
-        seed=lambda wildcards: plan.settings.sizes.seed,
+        recipe=lambda w: as_json(plan.mining.text_recipe(w.method)),
+        knowledge_base=lambda w: assignments(plan.mining.knowledge_bases(w)),
+        documents=lambda w: assignments(plan.mining.knowledge_documents(w)),
+        seed=lambda w: plan.settings.sizes.seed,
     message:
         "Mine {wildcards.method} pairs in {wildcards.part} from the knowledge base"
         " ({resources.mem_mb} MB, {resources.runtime} min, {resources.disk_mb} MB of disk)"
@@ -70,7 +60,7 @@ rule tokenise:
         method="|".join(plan.mining.by_rule["knowledge_pairs"]),
     params:
         code=code("pairs.tokenise"),
-        recipe=lambda wildcards: as_json(plan.mining.token_recipe(wildcards.method)),
+        recipe=lambda w: as_json(plan.mining.token_recipe(w.method)),
     message:
         "Tokenise the {wildcards.method} pairs of {wildcards.part} for {wildcards.model}"
         " ({resources.mem_mb} MB, {resources.runtime} min, {resources.disk_mb} MB of disk)"
@@ -87,18 +77,12 @@ rule section_pairs:
     wildcard_constraints:
         method="|".join(plan.mining.by_rule["section_pairs"]),
     params:
-        code=lambda wildcards: code(
-            "pairs.section_pairs", *plan.mining.modules(wildcards.method)
-        ),
-        recipe=lambda wildcards: as_json(plan.mining.text_recipe(wildcards.method)),
-        knowledge_base=lambda wildcards: assignments(
-            plan.mining.knowledge_bases(wildcards)
-        ),
-        documents=lambda wildcards: assignments(
-            plan.mining.knowledge_documents(wildcards)
-        ),
-        vectors=lambda wildcards: assignments(plan.mining.vectors(wildcards)),
-        seed=lambda wildcards: plan.settings.sizes.seed,
+        code=lambda w: code("pairs.section_pairs", *plan.mining.modules(w.method)),
+        recipe=lambda w: as_json(plan.mining.text_recipe(w.method)),
+        knowledge_base=lambda w: assignments(plan.mining.knowledge_bases(w)),
+        documents=lambda w: assignments(plan.mining.knowledge_documents(w)),
+        vectors=lambda w: assignments(plan.mining.vectors(w)),
+        seed=lambda w: plan.settings.sizes.seed,
     message:
         "Pair the sections of {wildcards.part} whose headings mean the same, by {wildcards.method}"
         " ({resources.mem_mb} MB, {resources.runtime} min, {resources.disk_mb} MB of disk)"
@@ -117,10 +101,8 @@ rule tokenise_sections:
     wildcard_constraints:
         method="|".join(plan.mining.by_rule["section_pairs"]),
     params:
-        code=lambda wildcards: code(
-            "pairs.tokenise_sections", *plan.mining.modules(wildcards.method)
-        ),
-        recipe=lambda wildcards: as_json(plan.mining.token_recipe(wildcards.method)),
+        code=lambda w: code("pairs.tokenise_sections", *plan.mining.modules(w.method)),
+        recipe=lambda w: as_json(plan.mining.token_recipe(w.method)),
     message:
         "Tokenise the section pairs of {wildcards.part} for {wildcards.model}, by {wildcards.method}"
         " ({resources.mem_mb} MB, {resources.runtime} min, {resources.disk_mb} MB of disk)"
@@ -131,9 +113,7 @@ rule tokenise_sections:
 
 rule pair_statistics:
     input:
-        pairs=lambda wildcards: [
-            record for _, record in plan.requested.knowledge_pairs()
-        ],
+        pairs=lambda w: [record for _, record in plan.requested.knowledge_pairs()],
     output:
         csv=plan.paths.results("statistics/knowledge_pairs.csv"),
         md=plan.paths.results("statistics/knowledge_pairs.md"),
@@ -142,7 +122,7 @@ rule pair_statistics:
         ),
     params:
         code=code("pairs.pair_statistics"),
-        pairs=lambda wildcards: [
+        pairs=lambda w: [
             f"{recipe}={record}" for recipe, record in plan.requested.knowledge_pairs()
         ],
     message:

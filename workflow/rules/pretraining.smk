@@ -11,14 +11,10 @@ rule pretrain:
         pt=r"\d+",
     priority: 2  # like `mine` (pairs.smk)
     params:
-        code=lambda wildcards: code(
-            "pretraining.pretrain", *plan.pretraining.modules(wildcards.model)
-        ),
-        recipe=lambda wildcards: as_json(
-            plan.pretraining.recipe(wildcards.model).given()
-        ),
-        encoding=lambda wildcards: plan.pretraining.encoding(wildcards.model),
-        pairs=lambda wildcards: assignments(plan.stores.pairs(wildcards)),
+        code=lambda w: code("pretraining.pretrain", *plan.pretraining.modules(w.model)),
+        recipe=lambda w: as_json(plan.pretraining.recipe(w.model).given()),
+        encoding=lambda w: plan.pretraining.encoding(w.model),
+        pairs=lambda w: assignments(plan.stores.pairs(w)),
         state=plan.paths.state("pretrain/{model}/pt{pt}"),
     message:
         "Pretrain {wildcards.model} (seed {wildcards.pt})"
@@ -40,7 +36,7 @@ rule snapshot:
         pt=r"\d+",
     params:
         code=code("pretraining.snapshot"),
-        step=lambda wildcards: plan.models.snapshot_step(wildcards.model),
+        step=lambda w: plan.models.snapshot_step(w.model),
     message:
         "Export {wildcards.model} (seed {wildcards.pt}) from its pretraining"
     shell:

@@ -4,9 +4,7 @@
 rule rerank:
     input:
         unpack(
-            lambda wildcards: plan.rows.kind(row_of(wildcards)).pair_inputs(
-                row_of(wildcards), wildcards.seeds, wildcards.part
-            )
+            lambda w: plan.rows.kind(row_of(w)).pair_inputs(row_of(w), w.seeds, w.part)
         ),
     output:
         record=plan.paths.results(
@@ -18,20 +16,16 @@ rule rerank:
     wildcard_constraints:
         benchmark=plan.rows.benchmarks_of("rerank"),
     params:
-        code=lambda wildcards: code(
+        code=lambda w: code(
             "reranking.rerank",
-            benchmark_code(wildcards.benchmark),
-            f"reranking.scorers.{plan.rows.kind(row_of(wildcards)).recipe(row_of(wildcards)).scorer}",
-            data=plan.rows.kind(row_of(wildcards)).code_data(row_of(wildcards)),
+            benchmark_code(w.benchmark),
+            f"reranking.scorers.{plan.rows.kind(row_of(w)).recipe(row_of(w)).scorer}",
+            data=plan.rows.kind(row_of(w)).code_data(row_of(w)),
         ),
-        recipe=lambda wildcards: plan.rows.kind(row_of(wildcards)).as_json(
-            row_of(wildcards)
-        ),
-        start=lambda wildcards: plan.rows.kind(row_of(wildcards)).start(
-            row_of(wildcards), wildcards.seeds, wildcards.part
-        ),
-        data=lambda wildcards: assignments(plan.retrieval.data(wildcards)),
-        seed=lambda wildcards: finetuning_seed(wildcards.seeds),
+        recipe=lambda w: plan.rows.kind(row_of(w)).as_json(row_of(w)),
+        start=lambda w: plan.rows.kind(row_of(w)).start(row_of(w), w.seeds, w.part),
+        data=lambda w: assignments(plan.retrieval.data(w)),
+        seed=lambda w: finetuning_seed(w.seeds),
         state=plan.paths.state("rerank/{benchmark}/{model}/{setting}/{seeds}/{part}"),
     message:
         "Re-rank {wildcards.benchmark}, {wildcards.part}, with {wildcards.model}, {wildcards.setting} ({wildcards.seeds})"
@@ -45,7 +39,7 @@ rule rerank:
 # joins a row's language pairs, each of which one job re-ranked
 rule join_pairs:
     input:
-        unpack(lambda wildcards: plan.rows.inputs(row_of(wildcards), wildcards.seeds)),
+        unpack(lambda w: plan.rows.inputs(row_of(w), w.seeds)),
     output:
         record=plan.paths.results(
             "{benchmark}/{model}/{setting}/{seeds}/retrieval.json"

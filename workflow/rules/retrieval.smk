@@ -13,16 +13,14 @@ rule encode_collection:
         vectors=until_searched(plan.paths.vectors("vectors.npy")),
         ids=until_searched(plan.paths.vectors("ids.npy")),
     params:
-        code=lambda wildcards: code(
+        code=lambda w: code(
             "retrieval.encode_collection",
-            benchmark_code(wildcards.benchmark),
+            benchmark_code(w.benchmark),
             data=("catalogue/sentences.yaml",),
         ),
-        encoding=lambda wildcards: plan.retrieval.encoding_json(
-            wildcards.benchmark, wildcards.model
-        ),
-        data=lambda wildcards: assignments(plan.retrieval.collection_data(wildcards)),
-        windows=lambda wildcards: plan.retrieval.windows(row_of(wildcards)),
+        encoding=lambda w: plan.retrieval.encoding_json(w.benchmark, w.model),
+        data=lambda w: assignments(plan.retrieval.collection_data(w)),
+        windows=lambda w: plan.retrieval.windows(row_of(w)),
         threads=plan.settings.sizes.threads,
         state=plan.paths.state(
             "encode_collection/{benchmark}/{model}/{setting}/{seeds}/{collection}"
@@ -46,27 +44,21 @@ rule retrieve:
     wildcard_constraints:
         benchmark=plan.rows.benchmarks_of_no_other("retrieve"),
     params:
-        code=lambda wildcards: code(
+        code=lambda w: code(
             "retrieval.retrieve",
-            benchmark_code(wildcards.benchmark),
+            benchmark_code(w.benchmark),
             data=("catalogue/sentences.yaml",),
         ),
-        languages=lambda wildcards: plan.rows.languages(row_of(wildcards)),
-        encoding=lambda wildcards: plan.retrieval.encoding_json(
-            wildcards.benchmark, wildcards.model
-        ),
-        calibration=lambda wildcards: plan.retrieval.calibration(
-            row_of(wildcards), wildcards.seeds
-        ),
-        windows=lambda wildcards: plan.retrieval.windows(row_of(wildcards)),
-        field=lambda wildcards: plan.retrieval.field(row_of(wildcards)),
-        depth=lambda wildcards: plan.data.benchmark(wildcards.benchmark).depth,
-        data=lambda wildcards: assignments(plan.retrieval.data(wildcards)),
+        languages=lambda w: plan.rows.languages(row_of(w)),
+        encoding=lambda w: plan.retrieval.encoding_json(w.benchmark, w.model),
+        calibration=lambda w: plan.retrieval.calibration(row_of(w), w.seeds),
+        windows=lambda w: plan.retrieval.windows(row_of(w)),
+        field=lambda w: plan.retrieval.field(row_of(w)),
+        depth=lambda w: plan.data.benchmark(w.benchmark).depth,
+        data=lambda w: assignments(plan.retrieval.data(w)),
         threads=plan.settings.sizes.threads,
-        vectors=lambda wildcards: flags({"vectors": plan.retrieval.vectors(wildcards)}),
-        keep=lambda wildcards: option(
-            "--keep-index", plan.retrieval.kept_index(wildcards)
-        ),
+        vectors=lambda w: flags({"vectors": plan.retrieval.vectors(w)}),
+        keep=lambda w: option("--keep-index", plan.retrieval.kept_index(w)),
         state=plan.paths.state("retrieve/{benchmark}/{model}/{setting}/{seeds}"),
     message:
         "Retrieve {wildcards.benchmark} with {wildcards.model}, {wildcards.setting} ({wildcards.seeds})"
@@ -81,7 +73,7 @@ rule retrieve:
 # BM25: one job indexes and searches; k1 and b are given, or tuned for each language
 rule bm25:
     input:
-        unpack(lambda wildcards: plan.rows.inputs(row_of(wildcards))),
+        unpack(lambda w: plan.rows.inputs(row_of(w))),
     output:
         record=plan.paths.results(
             "{benchmark}/{model}/{setting}/{seeds}/retrieval.json"
@@ -89,20 +81,16 @@ rule bm25:
     wildcard_constraints:
         benchmark=plan.rows.benchmarks_of("bm25"),
     params:
-        code=lambda wildcards: code(
+        code=lambda w: code(
             "retrieval.bm25",
-            benchmark_code(wildcards.benchmark),
+            benchmark_code(w.benchmark),
             data=("catalogue/analyzers.yaml",),
         ),
-        languages=lambda wildcards: plan.data.languages(wildcards.benchmark),
-        recipe=lambda wildcards: as_json(
-            plan.rows.kind(row_of(wildcards)).recipe(row_of(wildcards))
-        ),
-        depth=lambda wildcards: plan.data.benchmark(wildcards.benchmark).depth,
-        data=lambda wildcards: assignments(plan.retrieval.data(wildcards)),
-        engine=lambda wildcards: option(
-            "--anserini", plan.rows.kind(row_of(wildcards)).anserini
-        ),
+        languages=lambda w: plan.data.languages(w.benchmark),
+        recipe=lambda w: as_json(plan.rows.kind(row_of(w)).recipe(row_of(w))),
+        depth=lambda w: plan.data.benchmark(w.benchmark).depth,
+        data=lambda w: assignments(plan.retrieval.data(w)),
+        engine=lambda w: option("--anserini", plan.rows.kind(row_of(w)).anserini),
         threads=plan.settings.sizes.threads,
         state=plan.paths.state("bm25/{benchmark}/{model}/{setting}/{seeds}"),
     message:
@@ -116,7 +104,7 @@ rule bm25:
 # fuses the rankings of term matching and of an encoder; each fold's weight is chosen on the other folds' topics
 rule fuse:
     input:
-        unpack(lambda wildcards: plan.rows.inputs(row_of(wildcards), wildcards.seeds)),
+        unpack(lambda w: plan.rows.inputs(row_of(w), w.seeds)),
     output:
         record=plan.paths.results(
             "{benchmark}/{model}/{setting}/{seeds}/retrieval.json"
@@ -125,23 +113,15 @@ rule fuse:
     wildcard_constraints:
         benchmark=plan.rows.benchmarks_of("fuse"),
     params:
-        code=lambda wildcards: code(
-            "retrieval.fuse", benchmark_code(wildcards.benchmark)
-        ),
-        languages=lambda wildcards: plan.rows.languages(row_of(wildcards)),
-        recipe=lambda wildcards: as_json(
-            plan.rows.kind(row_of(wildcards)).recipe(row_of(wildcards))
-        ),
-        depth=lambda wildcards: plan.data.benchmark(wildcards.benchmark).depth,
-        data=lambda wildcards: assignments(
-            plan.rows.kind(row_of(wildcards)).data(row_of(wildcards))
-        ),
-        folds=lambda wildcards: option(
-            "--folds", plan.rows.kind(row_of(wildcards)).folds
-        ),
+        code=lambda w: code("retrieval.fuse", benchmark_code(w.benchmark)),
+        languages=lambda w: plan.rows.languages(row_of(w)),
+        recipe=lambda w: as_json(plan.rows.kind(row_of(w)).recipe(row_of(w))),
+        depth=lambda w: plan.data.benchmark(w.benchmark).depth,
+        data=lambda w: assignments(plan.rows.kind(row_of(w)).data(row_of(w))),
+        folds=lambda w: option("--folds", plan.rows.kind(row_of(w)).folds),
         # the command reads this from the catalogue; as a param it makes a change rerun the job
-        ignore_identical_ids=lambda wildcards: plan.data.benchmark(
-            wildcards.benchmark
+        ignore_identical_ids=lambda w: plan.data.benchmark(
+            w.benchmark
         ).ignore_identical_ids,
     message:
         "Fuse {wildcards.benchmark} of {wildcards.model} with term matching, {wildcards.setting} ({wildcards.seeds})"
@@ -166,13 +146,9 @@ rule project:
         language="[A-Za-z0-9_-]+",
     params:
         code=code("retrieval.project"),
-        encoding=lambda wildcards: plan.retrieval.encoding_json(
-            "tatoeba", wildcards.model
-        ),
-        calibration=lambda wildcards: plan.retrieval.calibration(
-            projected(wildcards), wildcards.seeds
-        ),
-        data=lambda wildcards: assignments(plan.retrieval.projection_data(wildcards)),
+        encoding=lambda w: plan.retrieval.encoding_json("tatoeba", w.model),
+        calibration=lambda w: plan.retrieval.calibration(projected(w), w.seeds),
+        data=lambda w: assignments(plan.retrieval.projection_data(w)),
         threads=plan.settings.sizes.threads,
     message:
         "Project Tatoeba's pairs of {wildcards.language} with {wildcards.model}, {wildcards.setting} ({wildcards.seeds})"
@@ -191,17 +167,13 @@ rule calibrate:
         record=plan.paths.calibration("{model}", "{recipe}", "{seeds}"),
     params:
         code=code("retrieval.calibrate"),
-        recipe=lambda wildcards: as_json(
-            plan.calibration.recipe(wildcards.recipe).given()
+        recipe=lambda w: as_json(plan.calibration.recipe(w.recipe).given()),
+        encoding=lambda w: plan.retrieval.encoding_json(
+            plan.retrieval.calibrated_benchmark(w.recipe), w.model
         ),
-        encoding=lambda wildcards: plan.retrieval.encoding_json(
-            plan.retrieval.calibrated_benchmark(wildcards.recipe), wildcards.model
-        ),
-        documents=lambda wildcards: assignments(
-            plan.calibration.documents(wildcards.recipe)
-        ),
-        pairs=lambda wildcards: plan.calibration.pairs(wildcards.recipe),
-        seed=lambda wildcards: finetuning_seed(wildcards.seeds),
+        documents=lambda w: assignments(plan.calibration.documents(w.recipe)),
+        pairs=lambda w: plan.calibration.pairs(w.recipe),
+        seed=lambda w: finetuning_seed(w.seeds),
         state=plan.paths.state("calibrate/{model}/{recipe}/{seeds}"),
     message:
         "Calibrate the vectors of {wildcards.model} across languages, {wildcards.recipe} ({wildcards.seeds})"
@@ -223,18 +195,14 @@ rule hard_negatives:
     wildcard_constraints:
         training_set="[a-z0-9_]+",
     params:
-        code=lambda wildcards: code(
+        code=lambda w: code(
             "retrieval.hard_negatives",
-            f"benchmarks.{plan.data.training_set(wildcards.training_set).module}",
+            f"benchmarks.{plan.data.training_set(w.training_set).module}",
             data=("catalogue/sentences.yaml",),
         ),
-        module=lambda wildcards: plan.data.training_set(wildcards.training_set).module,
-        depth=lambda wildcards: plan.data.training_set(
-            wildcards.training_set
-        ).mined.depth,
-        data=lambda wildcards: assignments(
-            plan.finetuning.mining_data(wildcards.training_set)
-        ),
+        module=lambda w: plan.data.training_set(w.training_set).module,
+        depth=lambda w: plan.data.training_set(w.training_set).mined.depth,
+        data=lambda w: assignments(plan.finetuning.mining_data(w.training_set)),
         threads=plan.settings.sizes.threads,
         state=plan.paths.state("hard_negatives/{model}/{recipe}/{training_set}/{seeds}"),
     message:
@@ -253,14 +221,10 @@ rule encode_pairs:
     output:
         record=plan.paths.results("{benchmark}/{model}/{setting}/{seeds}/vectors.json"),
     params:
-        code=lambda wildcards: code(
-            "retrieval.encode_pairs", benchmark_code(wildcards.benchmark)
-        ),
-        languages=lambda wildcards: plan.data.languages(wildcards.benchmark),
-        encoding=lambda wildcards: plan.retrieval.encoding_json(
-            wildcards.benchmark, wildcards.model
-        ),
-        data=lambda wildcards: assignments(plan.retrieval.data(wildcards)),
+        code=lambda w: code("retrieval.encode_pairs", benchmark_code(w.benchmark)),
+        languages=lambda w: plan.data.languages(w.benchmark),
+        encoding=lambda w: plan.retrieval.encoding_json(w.benchmark, w.model),
+        data=lambda w: assignments(plan.retrieval.data(w)),
         threads=plan.settings.sizes.threads,
     message:
         "Encode the pairs of {wildcards.benchmark} with {wildcards.model}, {wildcards.setting} ({wildcards.seeds})"

@@ -12,19 +12,19 @@ rule score:
     wildcard_constraints:
         benchmark=plan.rows.scored_benchmarks,
     params:
-        code=lambda wildcards: code(
+        code=lambda w: code(
             "scoring.score",
-            benchmark_code(wildcards.benchmark),
-            *metric_modules(plan.scoring.metrics(wildcards)),
+            benchmark_code(w.benchmark),
+            *metric_modules(plan.scoring.metrics(w)),
         ),
-        metrics=lambda wildcards: plan.scoring.metrics(wildcards),
-        ranx_lines=lambda wildcards: ranx_lines(plan.scoring.metrics(wildcards)),
+        metrics=lambda w: plan.scoring.metrics(w),
+        ranx_lines=lambda w: ranx_lines(plan.scoring.metrics(w)),
         # the command reads these from the catalogue; as params they make a change rerun the job
-        ignore_identical_ids=lambda wildcards: plan.data.benchmark(
-            wildcards.benchmark
+        ignore_identical_ids=lambda w: plan.data.benchmark(
+            w.benchmark
         ).ignore_identical_ids,
-        same_questions=lambda wildcards: plan.scoring.same_questions(wildcards),
-        data=lambda wildcards: assignments(plan.scoring.data(wildcards)),
+        same_questions=lambda w: plan.scoring.same_questions(w),
+        data=lambda w: assignments(plan.scoring.data(w)),
     message:
         "Score {wildcards.benchmark} with {wildcards.model}, {wildcards.setting} ({wildcards.seeds})"
     shell:
@@ -35,9 +35,9 @@ rule score:
 
 rule count_parameters:
     input:
-        lambda wildcards: plan.rows.inputs(
-            RunKey("parameters", wildcards.model, "direct"), wildcards.seeds
-        )["encoder"],
+        lambda w: plan.rows.inputs(RunKey("parameters", w.model, "direct"), w.seeds)[
+            "encoder"
+        ],
     output:
         result=plan.paths.results("parameters/{model}/direct/{seeds}.json"),
     params:
@@ -51,23 +51,17 @@ rule count_parameters:
 
 rule count_lengths:
     input:
-        unpack(
-            lambda wildcards: plan.scoring.counting(wildcards).length_inputs(
-                wildcards.dataset
-            )
-        ),
+        unpack(lambda w: plan.scoring.counting(w).length_inputs(w.dataset)),
     output:
         lengths=plan.paths.results("statistics/{dataset}/count/lengths_{language}.csv"),
         record=plan.paths.results("statistics/{dataset}/count/lengths_{language}.json"),
     wildcard_constraints:
         language="[A-Za-z0-9]+",
     params:
-        code=lambda wildcards: code(
-            "scoring.count_lengths", *plan.scoring.counting_modules(wildcards.dataset)
+        code=lambda w: code(
+            "scoring.count_lengths", *plan.scoring.counting_modules(w.dataset)
         ),
-        data=lambda wildcards: assignments(
-            plan.scoring.counting(wildcards).records(wildcards.dataset)
-        ),
+        data=lambda w: assignments(plan.scoring.counting(w).records(w.dataset)),
     message:
         "Count the tokens of the documents of {wildcards.dataset}, {wildcards.language}"
     shell:
@@ -77,22 +71,16 @@ rule count_lengths:
 
 rule count_dataset:
     input:
-        unpack(
-            lambda wildcards: plan.rows.inputs(
-                RunKey("statistics", wildcards.dataset, "count")
-            )
-        ),
+        unpack(lambda w: plan.rows.inputs(RunKey("statistics", w.dataset, "count"))),
     output:
         result=plan.paths.results("statistics/{dataset}/count.json"),
     params:
-        code=lambda wildcards: code(
-            "scoring.count_dataset", *plan.scoring.counting_modules(wildcards.dataset)
+        code=lambda w: code(
+            "scoring.count_dataset", *plan.scoring.counting_modules(w.dataset)
         ),
-        data=lambda wildcards: assignments(
-            plan.scoring.counting(wildcards).records(wildcards.dataset)
-        ),
-        lengths=lambda wildcards: flags(
-            {"lengths": plan.scoring.counting(wildcards).lengths(wildcards.dataset)}
+        data=lambda w: assignments(plan.scoring.counting(w).records(w.dataset)),
+        lengths=lambda w: flags(
+            {"lengths": plan.scoring.counting(w).lengths(w.dataset)}
         ),
     message:
         "Count the queries, passages and judgments of {wildcards.dataset}"
@@ -103,7 +91,7 @@ rule count_dataset:
 
 rule average:
     input:
-        lambda wildcards: plan.scoring.seed_results(wildcards),
+        lambda w: plan.scoring.seed_results(w),
     output:
         result=plan.paths.results("{benchmark}/{model}/{setting}.json"),
     wildcard_constraints:
@@ -118,11 +106,11 @@ rule average:
 
 rule alias:
     input:
-        result=lambda wildcards: plan.paths.result(
+        result=lambda w: plan.paths.result(
             RunKey(
-                wildcards.benchmark,
-                wildcards.model,
-                plan.protocols.canonical(wildcards.benchmark, wildcards.alias),
+                w.benchmark,
+                w.model,
+                plan.protocols.canonical(w.benchmark, w.alias),
             )
         ),
     output:

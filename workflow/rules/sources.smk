@@ -9,25 +9,15 @@ rule dataset:
     retries: 2 if not plan.settings.generated else 0
     resources:
         # the addresses are a resource and not a param, so that a moved mirror reruns nothing
-        locations=lambda wildcards: flags(
-            plan.sources.dataset_locations(wildcards.dataset)
-        ),
+        locations=lambda w: flags(plan.sources.dataset_locations(w.dataset)),
     params:
         code=code("sources.dataset"),
-        entry=lambda wildcards: plan.sources.dataset_entry(
-            wildcards.dataset, wildcards.part
-        ),
-        languages=lambda wildcards: plan.sources.part_languages(
-            wildcards.dataset, wildcards.part
-        ),
-        date=lambda wildcards: plan.sources.dump_date(wildcards.dataset) or "",
-        first=lambda wildcards: option("--first", plan.corpora.first(wildcards.dataset)),
-        content=lambda wildcards: plan.sources.user_content(
-            wildcards.dataset, wildcards.part
-        ),
-        source=lambda wildcards: flags(
-            {"source": plan.sources.added_source(wildcards.dataset, wildcards.part)}
-        ),
+        entry=lambda w: plan.sources.dataset_entry(w.dataset, w.part),
+        languages=lambda w: plan.sources.part_languages(w.dataset, w.part),
+        date=lambda w: plan.sources.dump_date(w.dataset) or "",
+        first=lambda w: option("--first", plan.corpora.first(w.dataset)),
+        content=lambda w: plan.sources.user_content(w.dataset, w.part),
+        source=lambda w: flags({"source": plan.sources.added_source(w.dataset, w.part)}),
         state=plan.paths.state("dataset/{dataset}/{part}"),
     message:
         "Fetch and verify {wildcards.dataset} ({wildcards.part})"
@@ -43,17 +33,13 @@ rule checkpoint:
         record=plan.paths.checkpoint("{model}"),
     retries: 2 if not plan.settings.generated else 0
     resources:
-        locations=lambda wildcards: flags(
-            plan.sources.checkpoint_locations(wildcards.model)
-        ),
+        locations=lambda w: flags(plan.sources.checkpoint_locations(w.model)),
         # the intended use only refuses unsuitable checkpoints and changes no output, so it is not a param either
-        use=lambda wildcards: flags(plan.sources.checkpoint_use(wildcards.model)),
+        use=lambda w: flags(plan.sources.checkpoint_use(w.model)),
     params:
         code=code("sources.checkpoint"),
-        source=lambda wildcards: as_json(
-            plan.sources.checkpoint_params(wildcards.model)
-        ),
-        content=lambda wildcards: plan.sources.checkpoint_content(wildcards.model),
+        source=lambda w: as_json(plan.sources.checkpoint_params(w.model)),
+        content=lambda w: plan.sources.checkpoint_content(w.model),
         state=plan.paths.state("checkpoint/{model}"),
     message:
         "Fetch and convert the checkpoint of {wildcards.model}"
@@ -64,7 +50,7 @@ rule checkpoint:
 
 rule downloads:
     input:
-        lambda wildcards: plan.requested.downloads(),
+        lambda w: plan.requested.downloads(),
     message:
         "All downloads for the chosen tables exist"
 

@@ -5,7 +5,7 @@ rule context:
     output:
         context=plan.paths.results("tables/context.json"),
     params:
-        digest=lambda wildcards: context_digest(plan),
+        digest=lambda w: context_digest(plan),
         written=context_file(plan),  # Snakemake's main process writes it before the first job
     message:
         "List the rows that can be built and why others cannot"
@@ -29,15 +29,15 @@ rule table:
         ),
         record=plan.paths.results("tables/{paper}/table_{number}.json"),
     params:
-        code=lambda wildcards: code(
+        code=lambda w: code(
             "tables.table",
             data=(
                 "tables/render/templates",
                 "tables/render/bibliography.yaml",
-                *plan.requested.facts_of_tables(wildcards.paper),
+                *plan.requested.facts_of_tables(w.paper),
             ),
         ),
-        results=lambda wildcards: plan.settings.config.results_dir,
+        results=lambda w: plan.settings.config.results_dir,
     message:
         "Render table {wildcards.number} of {wildcards.paper}"
     shell:
@@ -58,10 +58,10 @@ rule figure:
         ),
         pdf=plan.paths.results("tables/{paper}/figure_{number}.pdf"),
     params:
-        code=lambda wildcards: code(
-            "tables.figure", data=plan.requested.facts_of_tables(wildcards.paper)
+        code=lambda w: code(
+            "tables.figure", data=plan.requested.facts_of_tables(w.paper)
         ),
-        results=lambda wildcards: plan.settings.config.results_dir,
+        results=lambda w: plan.settings.config.results_dir,
     message:
         "Draw figure {wildcards.number} of {wildcards.paper}"
     shell:
@@ -83,10 +83,8 @@ rule card:
         record=plan.paths.results("cards/{model}.json"),
     params:
         code=code("tables.card", data=("tables/render/templates", *PUBLISHED)),
-        facts=lambda wildcards: plan.cards.facts(wildcards.model),
-        user_data=lambda wildcards: flags(
-            {"user_data": plan.cards.user_data(wildcards.model)}
-        ),
+        facts=lambda w: plan.cards.facts(w.model),
+        user_data=lambda w: flags({"user_data": plan.cards.user_data(w.model)}),
     message:
         "Write the result card of {wildcards.model}"
     shell:
@@ -130,7 +128,7 @@ rule cells:
     params:
         code=code("tables.cells"),
         papers=list(map(str, plan.tables.folders.values())),
-        results=lambda wildcards: plan.settings.config.results_dir,
+        results=lambda w: plan.settings.config.results_dir,
     message:
         "Draw the map of all cells by state"
     shell:
@@ -145,7 +143,7 @@ rule all_tables:
         context=plan.paths.results("tables/context.json"),
         tables=plan.tables.files(),
         figures=plan.figures.files(),
-        statistics=lambda wildcards: plan.requested.statistics(),
+        statistics=lambda w: plan.requested.statistics(),
         claims=plan.tables.claims,
         corrections=plan.tables.corrections,
     output:
@@ -161,7 +159,7 @@ rule all_tables:
             "tables.all_tables",
             data=("tables/render/templates", "tables/render/bibliography.yaml"),
         ),
-        results=lambda wildcards: plan.settings.config.results_dir,
+        results=lambda w: plan.settings.config.results_dir,
     message:
         "Render all tables together"
     shell:
@@ -187,7 +185,7 @@ rule today_tables:
             "tables.all_tables",
             data=("tables/render/templates", "tables/render/bibliography.yaml"),
         ),
-        results=lambda wildcards: plan.settings.config.results_dir,
+        results=lambda w: plan.settings.config.results_dir,
     message:
         "Render the tables of today's encoders together"
     shell:
@@ -219,7 +217,7 @@ rule all_tables_pdf:
 # reads all built files whole; has no output, so that it always runs when requested
 rule verify:
     params:
-        results=lambda wildcards: plan.settings.config.results_dir,
+        results=lambda w: plan.settings.config.results_dir,
         built=[plan.paths.work(""), plan.paths.resources("")],
     message:
         "Check every built file against its record"

@@ -4,12 +4,12 @@
 # a transfer set from a Wikipedia: titles as queries, their articles, and negatives that BM25 finds
 rule title_queries:
     input:
-        documents=lambda wildcards: plan.corpora.documents("wikipedia", wildcards.part),
+        documents=lambda w: plan.corpora.documents("wikipedia", w.part),
     output:
         record=plan.paths.transfer_set("title_queries", "{recipe}", "{part}"),
     params:
         code=code("retrieval.title_queries", data=("catalogue/analyzers.yaml",)),
-        recipe=lambda wildcards: as_json(plan.transfer.titles(wildcards.recipe).given()),
+        recipe=lambda w: as_json(plan.transfer.titles(w.recipe).given()),
         seed=plan.settings.sizes.seed,
         state=plan.paths.state("title_queries/{recipe}/{part}"),
     message:
@@ -27,17 +27,13 @@ rule finetune_generator:
     output:
         record=plan.paths.generator("{recipe}", "{part}"),
     params:
-        code=lambda wildcards: code(
+        code=lambda w: code(
             "finetuning.finetune_generator",
-            f"benchmarks.{plan.transfer.generator(wildcards.recipe, wildcards.part).training_set.module}",
+            f"benchmarks.{plan.transfer.generator(w.recipe, w.part).training_set.module}",
         ),
-        model=lambda wildcards: plan.transfer.model(wildcards.recipe, wildcards.part),
-        recipe=lambda wildcards: as_json(
-            plan.transfer.generator(wildcards.recipe, wildcards.part).given()
-        ),
-        training=lambda wildcards: assignments(
-            plan.transfer.translations(wildcards.recipe, wildcards.part)
-        ),
+        model=lambda w: plan.transfer.model(w.recipe, w.part),
+        recipe=lambda w: as_json(plan.transfer.generator(w.recipe, w.part).given()),
+        training=lambda w: assignments(plan.transfer.translations(w.recipe, w.part)),
         seed=plan.settings.sizes.seed,
         state=plan.paths.state("finetune_generator/{recipe}/{part}"),
     message:
@@ -56,23 +52,15 @@ rule generate_queries:
     output:
         record=plan.paths.transfer_set("generate_queries", "{recipe}", "{part}"),
     params:
-        code=lambda wildcards: code(
+        code=lambda w: code(
             "retrieval.generate_queries",
-            benchmark_code(plan.transfer.benchmark(wildcards.recipe, wildcards.part)),
+            benchmark_code(plan.transfer.benchmark(w.recipe, w.part)),
             data=("catalogue/sentences.yaml",),
         ),
-        benchmark=lambda wildcards: plan.transfer.benchmark(
-            wildcards.recipe, wildcards.part
-        ),
-        windows=lambda wildcards: plan.transfer.windows(
-            wildcards.recipe, wildcards.part
-        ),
-        recipe=lambda wildcards: as_json(
-            plan.transfer.generated(wildcards.recipe).given()
-        ),
-        data=lambda wildcards: assignments(
-            plan.transfer.documents(wildcards.recipe, wildcards.part)
-        ),
+        benchmark=lambda w: plan.transfer.benchmark(w.recipe, w.part),
+        windows=lambda w: plan.transfer.windows(w.recipe, w.part),
+        recipe=lambda w: as_json(plan.transfer.generated(w.recipe).given()),
+        data=lambda w: assignments(plan.transfer.documents(w.recipe, w.part)),
         seed=plan.settings.sizes.seed,
         state=plan.paths.state("generate_queries/{recipe}/{part}"),
     message:

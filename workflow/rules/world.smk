@@ -15,10 +15,10 @@ rule mirror:
             *package_modules("stele_world.writers"),
             data=(*FILES, *TEMPLATES),
         ),
-        world=lambda wildcards: as_json(plan.settings.sizes.world.given()),
-        languages=lambda wildcards: plan.settings.sizes.languages,
-        facts=lambda wildcards: plan.world.language_facts(),
-        seed=lambda wildcards: plan.settings.sizes.seed,
+        world=lambda w: as_json(plan.settings.sizes.world.given()),
+        languages=lambda w: plan.settings.sizes.languages,
+        facts=lambda w: plan.world.language_facts(),
+        seed=lambda w: plan.settings.sizes.seed,
     message:
         "Generate the small internet: {params.languages}"
     shell:
@@ -36,13 +36,13 @@ rule standin:
         key="[a-z0-9_]+",
     priority: 2  # like `mine` (pairs.smk)
     params:
-        code=lambda wildcards: code(
-            "stele_world.standin", module_of(plan.world.recipe(wildcards.key).kind)
+        code=lambda w: code(
+            "stele_world.standin", module_of(plan.world.recipe(w.key).kind)
         ),
-        recipe=lambda wildcards: as_json(plan.world.recipe(wildcards.key).given()),
-        languages=lambda wildcards: plan.settings.sizes.languages,
-        facts=lambda wildcards: plan.world.language_facts(),
-        seed=lambda wildcards: plan.settings.sizes.seed,
+        recipe=lambda w: as_json(plan.world.recipe(w.key).given()),
+        languages=lambda w: plan.settings.sizes.languages,
+        facts=lambda w: plan.world.language_facts(),
+        seed=lambda w: plan.settings.sizes.seed,
         state=plan.paths.state("standin/{key}"),
     message:
         "Train the stand-in for {wildcards.key}"
