@@ -25,7 +25,6 @@ CONCEPTS = "stele_world/content/concepts.yaml"
 NAMES = {
     "catalogue/languages.yaml": ["", "*.world.cognates", "*.world.changes", "*.world.spelling"],
     "catalogue/sentences.yaml": [""],
-    "catalogue/wikitext.yaml": ["namespaces", "variants"],
     "catalogue/datasets.yaml": ["", "*.fields", "*.counts", "*.counts.*.expect", "*.files.*.sha256", "*.files.*.bytes"],
     "catalogue/recipes.yaml": [
         *("languages", "pairs", "pretraining", "finetuning", "calibration", "title_queries", "reranking", "answering"),

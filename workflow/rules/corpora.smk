@@ -20,10 +20,7 @@ rule documents:
     output:
         record=plan.paths.work("documents/documents/{part}/record.json"),
     params:
-        code=code(
-            "corpora.documents",
-            data=("catalogue/sentences.yaml", "catalogue/wikitext.yaml"),
-        ),
+        code=code("corpora.documents", data=("catalogue/sentences.yaml",)),
     message:
         "Split your own documents in {wildcards.part} into sentences"
     shell:
@@ -53,10 +50,7 @@ rule wikipedia:
     wildcard_constraints:
         shard=r"\d+",
     params:
-        code=code(
-            "corpora.wikipedia",
-            data=("catalogue/sentences.yaml", "catalogue/wikitext.yaml"),
-        ),
+        code=code("corpora.wikipedia", data=("catalogue/sentences.yaml",)),
         shards=lambda w: plan.corpora.shards(w.part),
     message:
         "Extract the Wikipedia of {wildcards.part}, shard {wildcards.shard} of {params.shards}"
@@ -106,7 +100,7 @@ rule knowledge_base:
     output:
         record=plan.paths.knowledge_base("{part}"),
     params:
-        code=code("corpora.knowledge_base", data=("catalogue/wikitext.yaml",)),
+        code=code("corpora.knowledge_base"),
         wiki=lambda w: plan.corpora.wiki(w.part),
     message:
         "Resolve the links and entities of the Wikipedia of {wildcards.part}"

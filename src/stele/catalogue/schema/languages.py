@@ -1,4 +1,4 @@
-"""Schemas of languages.yaml (codes in datasets, generated grammar), sentences.yaml and wikitext.yaml."""
+"""Schemas of languages.yaml (codes in datasets, grammar of the generated counterpart) and of sentences.yaml."""
 
 from __future__ import annotations
 
@@ -74,29 +74,6 @@ class SentenceWords(Strict):
     abbreviations: str = Field("", description="abbreviations before a name or a noun, without the last full stop")
     particles: str = Field("", description="words that go on behind a quotation")
     saying: str = Field("", description="verbs of saying that end a clause behind a quotation")
-
-
-class OldNames(Strict):
-    """Local names of files and categories that the Wikipedias of some languages still accept; _ stands for a blank."""
-
-    languages: str
-    files: str
-    categories: str = ""
-
-
-class Wikitext(Strict):
-    """All values of wikitext.yaml: names in wikitext that a dump does not tell, separated by blanks."""
-
-    FILE: ClassVar = "wikitext"
-
-    namespaces: dict[str, Annotated[int, Field(ge=0)]]
-    old_names: list[OldNames]
-    projects: str
-    languages: str
-    redirects: str
-    magic_words: str
-    magic_words_in_capitals: str
-    variants: dict[str, str]
 
 
 class Language(Strict):

@@ -19,8 +19,6 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from stele import catalogue
-from stele.catalogue.schema.languages import Wikitext
 from stele.corpora.wikitext.titles import Site
 from stele.errors import SteleError
 from stele.files.reading import JsonObject, open_bytes, open_bz2, open_xz, parse_json, reading
@@ -156,6 +154,17 @@ class _Section:
 
 # --- siteinfo: names of namespaces and words for redirects ---
 LARGEST = 16 << 20  # bytes of the file: Wikimedia's have some 200 kB
+# what redirects begin with (MediaWiki's languages/messages): needed for exports before format 0.4, which mark none
+_REDIRECT_WORDS = """
+    تحويل пренасочване виж পুনর্নির্দেশ পুনঃনির্দেশ redirecció přesměruj ail-cyfeirio omdirigering
+    weiterleitung ανακατευθυνση redirección redireccion suuna birzuzendu تغییر_مسیر تغییرمسیر
+    ohjaus uudelleenohjaus redirection athsheoladh הפניה अनुप्रेषित पुनर्प्रेषित preusmjeri
+    átirányítás alih tilvísun rinvia rinvio 転送 リダイレクト ｒｅｄｉｒｅｃｔ გადამისამართება 넘겨주기 peradresavimas
+    пренасочување види തിരിച്ചുവിടുക पुनर्निर्देशन पुर्ननिर्देशन lencong doorverwijzing patrz
+    przekieruj tam redirecionamento redirecteaza перенаправление перенапр преусмери preusmeri
+    presmeruj preusmeritev ridrejto வழிமாற்று దారిమార్పు เปลี่ยนทาง yönlendirme юнәлтү
+    перенаправлення رجوع_مکرر đổi 重定向 ווייטערפירן
+"""
 
 
 class Siteinfo(NamedTuple):
@@ -201,6 +210,7 @@ def _words(answer: JsonObject) -> tuple[str, ...]:
 
 def redirect_pattern(siteinfo: Siteinfo) -> re.Pattern[str]:
     """Compiles a pattern for the beginning of a redirect's text; its group 1 is the target."""
-    known = {*catalogue.whole(Wikitext).redirects.split(), *siteinfo.redirect_words}
-    words = "|".join(map(re.escape, sorted(known, key=len, reverse=True)))
+    words = "|".join(
+        map(re.escape, sorted({*_REDIRECT_WORDS.split(), *siteinfo.redirect_words}, key=len, reverse=True))
+    )
     return re.compile(rf"\s*#(?:\s*redirect|{words})(?!\w)[^\[\n]*\[\[([^\[\]|#\n]+)", re.I)

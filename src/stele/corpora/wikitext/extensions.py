@@ -15,9 +15,6 @@ import re
 from collections.abc import Callable
 from functools import cache, lru_cache
 
-from stele import catalogue
-from stele.catalogue.schema.languages import Wikitext
-
 # a tag's content before its ">", which ends the tag even in quotation marks (MediaWiki's preprocessor); a "<" is in
 # an attribute in quotation marks, where it begins no tag, or after a letter of an unquoted value (name=p<a>)
 ATTRIBUTES = r"""(?:[^<>"']++|"[^">]*+(?:"|(?=>))|'[^'>]*+(?:'|(?=>))|["']|(?<=[^\s<>"'])<(?![/!])|<(?![a-zA-Z/!]))*+"""
@@ -141,6 +138,20 @@ def _closing(name: str) -> re.Pattern[str]:
     return re.compile(rf"</{name}\s*>", re.I)
 
 
+# a site's main variant shows the first of these that has a rule (MediaWiki's fallbacks), else the first rule
+_ORDER = {
+    "zh": "zh zh-hans zh-hant zh-cn zh-tw zh-hk zh-sg zh-mo zh-my",
+    "gan": "gan gan-hans gan-hant",
+    "kk": "kk kk-cyrl kk-latn kk-arab kk-kz kk-tr kk-cn",
+    "ku": "ku ku-latn ku-arab",
+    "sr": "sr sr-ec sr-cyrl sr-el sr-latn",
+    "sh": "sh sh-latn sh-cyrl",
+    "shi": "shi shi-tfng shi-latn",
+    "tg": "tg tg-latn",
+    "uz": "uz uz-latn uz-cyrl",
+    "iu": "iu ike-cans ike-latn",
+    "crh": "crh crh-latn crh-cyrl",
+}
 _CODE = r"[a-z]{2,3}(?:-[a-z]{2,8})*+"  # of a site in a language without variants, any
 _FLAGS = re.compile(r"([^\[\]{}|:]*+)\|")
 _ENTITY = re.compile("(&[#a-zA-Z0-9]++);")
@@ -178,19 +189,14 @@ def shown(content: str, language: str) -> str:
             one_way.append(text)
         elif text and not arrow:
             both_ways[variant] = text
-    order = _order(language, language)
+    order = _ORDER.get(language, language).split()
     texts = [both_ways[variant] for variant in order if variant in both_ways]
     return next(iter([*texts, *both_ways.values(), *one_way]), content)
-
-
-def _order(language: str, others: str) -> list[str]:
-    """Codes of a language's variants, in the order in which a site prefers them; `others` for another language."""
-    return catalogue.whole(Wikitext).variants.get(language, others).split()
 
 
 @cache
 def _patterns(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """Compiles two patterns: for a variant's code, and for the semicolon between the rules of a block."""
-    code = "|".join(_order(language, _CODE))
+    code = "|".join(_ORDER.get(language, _CODE).split())
     rules = rf";\s*+(?=(?:[^;\[\]]*?=>\s*+)?(?:{code})\s*+:|\Z)"
     return re.compile(code, re.I), re.compile(rules, re.I)

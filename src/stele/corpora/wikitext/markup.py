@@ -9,11 +9,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import accumulate
 
-from stele import catalogue
-from stele.catalogue.schema.languages import Wikitext
 from stele.corpora.wikitext import extensions
 from stele.corpora.wikitext.extensions import ATTRIBUTES, DROPPED, one_of, replaced
 
@@ -48,6 +46,24 @@ _TORN_TAG = re.compile(
 )
 _VARIANTS = re.compile(r"-\{([^{}]*)\}-")
 _MAGIC_WORD = re.compile(r"__((?:(?!__)\w)+)__")
+# MediaWiki's words of page behaviour and aliases of some languages (languages/messages, and its extensions
+# Disambiguator, Wikibase, GlobalUserPage and DiscussionTools); those in other scripts are known by their letters, since
+# code has none of those between underscores
+_ANY_CASE = """
+    notoc forcetoc toc noeditsection nogallery notitleconvert notc nocontentconvert nocc archivedtalk notalk
+    kein_inhaltsverzeichnis keininhaltsverzeichnis inhaltsverzeichnis_erzwingen inhaltsverzeichnis
+    abschnitte_nicht_bearbeiten keine_galerie keinegalerie
+    aucunsommaire aucunetdm forcersommaire forcertdm sommaire tdm sectionnoneditable aucunegalerie
+    sin_tdc notdc no_tdc forzar_tdc forzartdc tdc no_editar_seccion sin_galeria nogaleria forcar_tdc semtdc
+    nienne_indice forzaindice geeninhoud inhoud forceerinhoud bezspisu spis wymusspis
+"""
+_UPPER_CASE = """
+    NEWSECTIONLINK NONEWSECTIONLINK HIDDENCAT EXPECTUNUSEDCATEGORY EXPECTUNUSEDTEMPLATE INDEX NOINDEX STATICREDIRECT
+    DISAMBIG NOGLOBAL EXPECTED_UNCONNECTED_PAGE
+    INDEXIEREN INDIZIEREN NICHT_INDEXIEREN NICHT_INDIZIEREN VERSTECKTE_KATEGORIE WARTUNGSKATEGORIE
+    NEUER_ABSCHNITTSLINK PLUS_LINK KEIN_NEUER_ABSCHNITTSLINK KEIN_PLUS_LINK PERMANENTE_WEITERLEITUNG
+    LIENNOUVELLESECTION AUCUNLIENNOUVELLESECTION CATCACHEE AUCUNINDEX REDIRECTIONSTATIQUE INDICE NOINDICE
+"""
 _EXTERNAL = re.compile(  # what it looks ahead for is not there at most brackets, which are those of links
     r"\[(?=[a-z]*:|//)(?:(?:https?|ftps?|git|gopher|ircs?|news|nntp|sftp|ssh|svn|telnet|worldwind)://|//|mailto:|news:|tel:|urn:|geo:|xmpp:)"
     r"[^\s\[\]<>\"]*+[^\S\n]*+((?:[^\[\]\n]++|\[\[[^\[\]\n]*+\]\]|\[[^\[\]\n]*+\])*+)\]",
@@ -232,16 +248,9 @@ def _moved(positions: list[int], removed: list[tuple[int, int]]) -> list[int]:
 def _shown_of_word(match: re.Match[str]) -> str:
     """Replacement for a word between underscores: "" for a magic word; any other, such as `__init__`, stays."""
     word = match.group(1)
-    if not word.isascii():  # code has no letters of other scripts between underscores
+    if not word.isascii():
         return match.group() if any(map(str.islower, word)) else ""
-    in_any_case, in_capitals = _magic_words()
-    return "" if word in in_capitals or word.lower() in in_any_case else match.group()
-
-
-@cache
-def _magic_words() -> tuple[list[str], list[str]]:
-    names = catalogue.whole(Wikitext)
-    return names.magic_words.split(), names.magic_words_in_capitals.split()
+    return "" if word in _UPPER_CASE.split() or word.lower() in _ANY_CASE.split() else match.group()
 
 
 def _add_region(regions: list[tuple[int, int]], start: int, end: int) -> None:
