@@ -24,7 +24,6 @@ CONCEPTS = "stele_world/content/concepts.yaml"
 # maps whose keys are names that whoever adds an entry chooses, or which another place gives: any name is valid there
 NAMES = {
     "catalogue/languages.yaml": ["", "*.world.cognates", "*.world.changes", "*.world.spelling"],
-    "catalogue/sentences.yaml": [""],
     "catalogue/datasets.yaml": ["", "*.fields", "*.counts", "*.counts.*.expect", "*.files.*.sha256", "*.files.*.bytes"],
     "catalogue/recipes.yaml": [
         *("languages", "pairs", "pretraining", "finetuning", "calibration", "title_queries", "reranking", "answering"),

@@ -7,7 +7,7 @@ rule cc100:
     output:
         record=plan.paths.work("documents/cc100/{part}/record.json"),
     params:
-        code=code("corpora.cc100", data=("catalogue/sentences.yaml",)),
+        code=code("corpora.cc100"),
     message:
         "Split the web text of {wildcards.part} into documents and sentences"
     shell:
@@ -20,7 +20,7 @@ rule documents:
     output:
         record=plan.paths.work("documents/documents/{part}/record.json"),
     params:
-        code=code("corpora.documents", data=("catalogue/sentences.yaml",)),
+        code=code("corpora.documents"),
     message:
         "Split your own documents in {wildcards.part} into sentences"
     shell:
@@ -35,7 +35,7 @@ rule wikitext103:
     wildcard_constraints:
         part="en",
     params:
-        code=code("corpora.wikitext103", data=("catalogue/sentences.yaml",)),
+        code=code("corpora.wikitext103"),
     message:
         "Split WikiText-103 into documents and sentences"
     shell:
@@ -50,7 +50,7 @@ rule wikipedia:
     wildcard_constraints:
         shard=r"\d+",
     params:
-        code=code("corpora.wikipedia", data=("catalogue/sentences.yaml",)),
+        code=code("corpora.wikipedia"),
         shards=lambda w: plan.corpora.shards(w.part),
     message:
         "Extract the Wikipedia of {wildcards.part}, shard {wildcards.shard} of {params.shards}"

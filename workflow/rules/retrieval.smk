@@ -14,9 +14,7 @@ rule encode_collection:
         ids=until_searched(plan.paths.vectors("ids.npy")),
     params:
         code=lambda w: code(
-            "retrieval.encode_collection",
-            benchmark_code(w.benchmark),
-            data=("catalogue/sentences.yaml",),
+            "retrieval.encode_collection", benchmark_code(w.benchmark)
         ),
         encoding=lambda w: plan.retrieval.encoding_json(w.benchmark, w.model),
         data=lambda w: assignments(plan.retrieval.collection_data(w)),
@@ -45,9 +43,7 @@ rule retrieve:
         benchmark=plan.rows.benchmarks_of_no_other("retrieve"),
     params:
         code=lambda w: code(
-            "retrieval.retrieve",
-            benchmark_code(w.benchmark),
-            data=("catalogue/sentences.yaml",),
+            "retrieval.retrieve", benchmark_code(w.benchmark)
         ),
         languages=lambda w: plan.rows.languages(row_of(w)),
         encoding=lambda w: plan.retrieval.encoding_json(w.benchmark, w.model),
@@ -198,7 +194,6 @@ rule hard_negatives:
         code=lambda w: code(
             "retrieval.hard_negatives",
             f"benchmarks.{plan.data.training_set(w.training_set).module}",
-            data=("catalogue/sentences.yaml",),
         ),
         module=lambda w: plan.data.training_set(w.training_set).module,
         depth=lambda w: plan.data.training_set(w.training_set).mined.depth,

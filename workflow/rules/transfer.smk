@@ -55,7 +55,6 @@ rule generate_queries:
         code=lambda w: code(
             "retrieval.generate_queries",
             benchmark_code(plan.transfer.benchmark(w.recipe, w.part)),
-            data=("catalogue/sentences.yaml",),
         ),
         benchmark=lambda w: plan.transfer.benchmark(w.recipe, w.part),
         windows=lambda w: plan.transfer.windows(w.recipe, w.part),

@@ -35,7 +35,6 @@ def _typed(kind: Any) -> Check:
 NOTE = Path(".snakemake/stele-catalogue")
 FILES: dict[str, Check] = {  # by path below stele/
     "catalogue/languages.yaml": _typed(dict[str, languages.Language]),
-    "catalogue/sentences.yaml": _typed(dict[str, languages.SentenceWords]),
     "catalogue/datasets.yaml": _typed(dict[str, datasets.Dataset]),
     "catalogue/recipes.yaml": recipes.check_recipes,
     "catalogue/models.yaml": named_models.check_models,

@@ -1,15 +1,15 @@
 """Recognise full stops and other marks that do not end a sentence: abbreviations, initials, ordinals, dates.
 
 Before a small letter, an abbreviation is recognised by its length. Before a capital, a number or a letter of a script
-without case it must be listed (catalogue/sentences.yaml, and below those that precede a number in every language).
+without case it must be listed. The lists have abbreviations that precede names, nouns and numbers, so are hardly ever
+at the end of a sentence (Dr. Ames, ul. Długa, fig. 3), but not those that may end one ("etc.", "Inc.", "г.").
 """
 
 from __future__ import annotations
 
 import re
-from functools import cache
 
-from stele.text.quotations import CLOSING, OPENING, sentence_words
+from stele.text.quotations import CLOSING, OPENING
 
 LONGEST = 4  # most letters of an abbreviation that is recognised before a small letter without a list
 
@@ -18,6 +18,52 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+# abbreviations before a name or a noun, in lower case, without the last full stop
+_LISTED = {
+    "ar": "د أ م ص ج ت ط ش ق",
+    "da": "dr hr fr frk prof ing mag jf jvf skt kl tlf",
+    "de": """
+        dr hr fr frl prof dipl ing mag st hl vgl bzw evtl ggf insb sog zit hrsg geb gest verh priv doz hptm lt gen
+        maj
+    """,
+    "en": """
+        gen col capt lt sgt maj cmdr adm gov sen rep rev hon mt ft mr mrs ms dr prof st messrs mme mlle cf viz msgr
+        supt sr fr pres
+    """,
+    "es": """
+        sr sra srta sres dr dra drs d dña prof profa ing lic arq gral cnel cap tte sgto av avda pza c ctra sta sto
+        fr mons excmo cf cfr apdo
+    """,
+    "fi": "dr prof tri maist toht ins esim ks vrt puh",
+    "fr": "m mm mme mmes mlle mlles dr pr prof st ste sts stes mgr me gén col cap lt av bd bld pl cf éd jr rév",
+    "he": "פרופ אינג מס עמ טל",
+    "hu": "dr ifj id özv prof szt br gr bp kb pl ill ún vö ld",
+    "id": "dr drs dra ir prof h hj kh tn ny sdr yth jl jln gg kec kab prov pt cv st tb",
+    "it": """
+        sig sigg sigra dott dottssa prof profssa avv ing arch geom rag on sen gen col cap ten mons d fr s ss sta sto
+        v vle cfr soc spett gent egr
+    """,
+    "ms": "dr prof ir ts hj tn pn cik jln lrg kg sdn dato",
+    "nl": "dr drs mr mw mevr dhr hr prof ing ir ds st burg gen kol maj kap vgl resp zgn",
+    "no": "dr hr fr frk prof ing mag jf jfr kl tlf st",
+    "pl": "dr hab prof inż mgr lek św bł ks o abp bp kard gen płk mjr kpt por ul al pl os im tzw zob",
+    "pt": """
+        sr sra srta srs dr dra drs prof profa eng arq gen cel cap ten sgto d dom fr pe mons s sta sto av r pça tv al
+        cf exmo
+    """,
+    "ru": "см ср им ул пр пл пер пос дер тов акад проф доц инж ген полк кап св о",
+    "sv": "dr hr fr prof ing mag jfr jmf kl tel st",
+    "sw": "dkt bw bi mhe mh prof na rev",
+    "te": """
+        డా డాక్టర్ శ్రీ శ్రీమతి ప్రొ కుమారి చి క్రీ.పూ క్రీ.శ క్రీ శ పూ కి మీ ఎ ఏ బి సి డి ఇ ఎఫ్ జి జీ హెచ్ ఐ జె జే
+        కె కే ఎల్ ఎమ్ ఎం ఎన్ ఓ ఒ పి క్యూ ఆర్ ఎస్ టి టీ యు యూ వి వీ డబ్ల్యు ఎక్స్ వై జెడ్
+    """,
+    "tr": """
+        dr prof doç yrd öğr gör uzm op av alb yzb tğm org gen müh st hz sn bkz krş cad sok mah apt m.ö m.s i̇.ö i̇.s
+    """,
+    "vi": "tp tx tt gs pgs ts th ths ks bs ls lm ptts nxb q p h đt",
+}  # fmt: skip
+_ABBREVIATIONS = {language: _words(text) for language, text in _LISTED.items()}
 # abbreviations before a number, in every language
 _NUMBERED = _words(
     """
@@ -110,14 +156,9 @@ def _is_date(before: str, last: str, after: str) -> bool:
     return last.isdigit() and bool(followed_by_year or _DAY.match(after))
 
 
-@cache
-def _abbreviations(language: str) -> frozenset[str]:
-    return _words(sentence_words(language).abbreviations)
-
-
 def _before_name(word: str, last: str, following: str, language: str) -> bool:
-    listed = _abbreviations(language)
-    if last.lower() in listed or word.lower() in listed:
+    listed = _ABBREVIATIONS.get(language)
+    if listed and (last.lower() in listed or word.lower() in listed):
         return True
     if following.isupper():
         if len(word) == 1 and word.isupper() and word not in _NO_INITIALS and language not in _INITIALS_KNOWN:

@@ -14,10 +14,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import cache
-
-from stele import catalogue
-from stele.catalogue.schema.languages import SentenceWords
 
 LONGEST, LONGEST_WIDE = 200, 80  # most characters (Chinese, Japanese) in a pair that is not split
 _FAMILIES = ('"＂“”„‟〝〞〟', "'＇‘’‚‛", "«»", "‹›", "﴾﴿")  # quotation marks that open and close one another
@@ -169,37 +165,83 @@ _KOREAN = re.compile(
     "이?(?:라고|라는|라며|라면서|란|라니|라던|랬|나|냐고|냐는|자고|자는|다고|다는|다며|다면서)"
     "|이?라 (?:했|하|한|불)|하[고며는]|하였|했|며 |고 |등[의 ]"
 )
-
-
-@cache
-def sentence_words(language: str) -> SentenceWords:
-    return catalogue.entries(SentenceWords).get(language, SentenceWords())
-
-
-@cache
-def _particles(language: str) -> re.Pattern[str] | None:
-    words = sentence_words(language).particles.split()
-    ends = (word[:-1] if word[-1] == "*" else f"{word}(?!{_LETTER_OR_VOWEL_SIGN})" for word in words)
-    return re.compile("|".join(ends)) if words else None
+# words that go on behind a quotation, each whole, or its beginning before *
+_PARTICLES = {
+    "am": "አለ አለች አሉ ሲል ስትል ሲሉ ብሎ ብላ ብለው በማለት የሚል የተባለ በሚል",
+    "ar": """
+        قال قالت يقول تقول أضاف أضافت صرح ذكر كتب سأل سألت أجاب رد هتف صاح صرخ أوضح أكد قائل* حسبما بحسب وفقا وفقًا كما
+    """,
+    "bn": "এর কে র এ বলে বলেন বললেন বলেছেন বলেছিলেন বলল নামে নামক লিখেছেন যোগ",
+    "fa": "را که است بود می‌گوید گفت* پرسید افزود",
+    "he": "אמר אמרה אומר שאל שאלה ענה ענתה השיב הוסיף הוסיפה כתב כתבה צעק קרא טען סיפר ציין הסביר הצהיר הודיע",
+    "hi": "का की के को ने से में पर है था थी कहा कहते कहता कहकर पूछा बोला बोली लिखा नामक और तो भी जैसे",
+    "hy": "ասաց հարցրեց պատասխանեց գրեց",
+    "ka": "თქვა უთხრა ჰკითხა ამბობს უპასუხა დაამატა განაცხადა წერს",
+    "km": "នេះ* គឺ* ដែល* របស់*",
+    "kn": "ಎಂದ* ಎಂಬ* ಎನ್*",
+    "ml": "എന്ന*",
+    "mr": "असे असं अशी असा हे ही हा म्हणून म्हणाल* चा ची चे",
+    "my": "ဟု* လို့* ဟူ* တဲ့* ဆို* ကို* သည်*",
+    "ne": "भन* को का की ले लाई मा हो",
+    "ta": "என்ற* என்ன* என்க* என்ப* என எனக்* எனத்* எனப்* எனவும்* எனும்*",
+    "te": "అని* అంటూ* అన్న* అంటే* అనే* అంట*",
+    "th": "ของ* เป็น* คือ* ที่* ว่า* กล่าว* พูด* ถาม* ตอบ* เขากล่าว* เธอกล่าว* และ*",
+    "ur": "کا کی کے کو نے سے میں پر ہے تھا کہا کہہ کہتے پوچھا",
+}
+# verbs of saying, or their beginnings, that end a clause behind a quotation: 他说。
+_SAYING = {
+    "am": "አለ አለች አሉ ብሏል ብለዋል ተናግሯል ጠየቀ ጠየቀች",
+    "bn": "বলেন বললেন বলেছেন বলেছিলেন বলল জানান লিখেছেন",
+    "en": """
+        said says asked asks added adds replied answered wrote writes reported reports shouted cried tweeted continued
+        explained insisted joked recalled noted warned declared announced exclaimed whispered yelled screamed
+    """,
+    "fa": "گفت گفتند پرسید افزود می‌گوید",
+    "fi": "sanoi sanoo kysyi kysyy kertoi kertoo vastasi lisäsi kirjoitti huusi uutisoi",
+    "hi": "कहा पूछा बोला बोली बोले बताया लिखा जोड़ा",
+    "ja": """
+        言* 云* 語* 話* 述べ* 答え* 叫* 尋ね* 訊* 聞* 問* 呟* 囁* 書* 記* 報じ* 報道* 説明* 付け加え* 続け*
+        つぶや* 主張* 指摘* 発表* 宣言* 反論* 強調* 警告* 伝え* ささや*
+    """,
+    "ka": "თქვა უთხრა ჰკითხა ამბობს უპასუხა დაამატა განაცხადა",
+    "ko": """
+        말* 밝* 답* 대답* 묻* 물* 외치* 외쳤* 덧붙* 전* 강조* 설명* 주장* 적* 썼* 쓰* 발표* 보도* 선언* 경고*
+        약속* 지적* 고백* 인정* 반박*
+    """,
+    "mr": "म्हणाला म्हणाली म्हणाले विचारले विचारलं सांगितले सांगितलं",
+    "my": "ပြောသည် ပြောခဲ့သည် မေးသည် ဆိုသည်",
+    "ta": "கூறினார் சொன்னார் கேட்டார் தெரிவித்தார் என்றார் கூறினர் சொன்னான்",
+    "te": "చెప్పారు అన్నారు అన్నాడు అన్నది పేర్కొన్నారు చెప్పాడు అడిగారు అడిగాడు",
+    "th": "กล่าว พูด ถาม ตอบ กล่าวว่า พูดว่า",
+    "ur": "کہا پوچھا بتایا",
+    "zh": """
+        说 說 道 问 問 答 喊 叫 嚷 称 稱 云 写 寫 表示 指出 告诉 告訴 回答 补充 補充 强调 強調 宣布 解释 解釋
+        认为 認為 报道 報導 回应 回應 评论 評論 说过 说了 说着 說過 說了 說著
+    """,
+}
+_FIRST = {
+    language: re.compile(
+        "|".join(word[:-1] if word[-1] == "*" else f"{word}(?!{_LETTER_OR_VOWEL_SIGN})" for word in words.split())
+    )
+    for language, words in _PARTICLES.items()
+}
 
 
 # what a clause of saying is followed by behind its comma, beside another quotation: 他说，然后走了
 _AFTERWARDS = {"zh": "|然后|然後|接着|接著|转身|轉身", "ja": "|(?<=[っん][てで]、)"}
 
 
-@cache
-def _clause(language: str) -> re.Pattern[str] | None:
-    """Compiles a pattern for a clause without further signs, with a verb of saying at its end or before a comma that
-    is followed by one of _AFTERWARDS or another quotation; None for a language without such verbs.
+def _clause(words: str, afterwards: str) -> re.Pattern[str]:
+    """Compiles a pattern for a clause without further signs, with one of the words at its end or before a comma that
+    is followed by `afterwards` or another quotation.
     """
-    if not (words := sentence_words(language).saying):
-        return None
-    ends = f"\\s*(?:[{_STOPS}]|$)|[,，、]\\s*(?:[{_MARKS}]{_AFTERWARDS.get(language, '')})"
+    ends = f"\\s*(?:[{_STOPS}]|$)|[,，、]\\s*(?:[{_MARKS}]{afterwards})"
     verbs = "|".join(f"{word[:-1]}[ぁ-ん가-힣]{{0,6}}" if word[-1] == "*" else word for word in words.split())
     begins = r"\b" if verbs.isascii() else ""
     return re.compile(f"[^{_STOPS}{_MARKS}:：;；،؛]{{0,40}}?{begins}(?:{verbs})(?:{ends})")
 
 
+_LAST = {language: _clause(words, _AFTERWARDS.get(language, "")) for language, words in _SAYING.items()}
 _HAN, _HANGUL, _KANA = (re.compile(f"[{letters}]") for letters in ("\u3400-\u9fff", "\uac00-\ud7a3", "\u3041-\u30ff"))
 _CASELESS = re.compile(
     "[\u0530-\u10ff\u1200-\u137f\u1780-\u17ff\uac00-\ud7a3]"
@@ -232,14 +274,14 @@ def goes_on_behind(text: str, opener: int, closer: int, after_letters: bool, end
         return True
     if is_particle(after, language):
         return True
-    saying = _clause(_list_of(language, after))
+    saying = _LAST.get(_list_of(language, after))
     return saying is not None and saying.match(after) is not None
 
 
 def _list_of(language: str, after: str) -> str:
     if _HANGUL.match(after):
         return "ko"
-    return language if _clause(language) or not _HAN.match(after) else "zh"
+    return language if language in _LAST or not _HAN.match(after) else "zh"
 
 
 def is_particle(after: str, language: str) -> bool:
@@ -250,5 +292,5 @@ def is_particle(after: str, language: str) -> bool:
         return _JAPANESE.match(after) is not None
     if _HAN.match(after):
         return _CHINESE.match(after) is not None
-    first = _particles(language)
+    first = _FIRST.get(language)
     return first is not None and first.match(after) is not None

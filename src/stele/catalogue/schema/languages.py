@@ -1,4 +1,4 @@
-"""Schemas of languages.yaml (codes in datasets, grammar of the generated counterpart) and of sentences.yaml."""
+"""Schema of languages.yaml: the codes of a language in datasets, and the grammar of its generated counterpart."""
 
 from __future__ import annotations
 
@@ -64,16 +64,6 @@ class World(Strict):
     spelling: dict[str, str] = Field({}, description="sound -> its letters, where they differ from the script's table")
     syllables: Syllables
     han: Han = Han()
-
-
-class SentenceWords(Strict):
-    """Words of a language by which its texts are split into sentences, separated by blanks; * stands for any ending."""
-
-    FILE: ClassVar = "sentences"
-
-    abbreviations: str = Field("", description="abbreviations before a name or a noun, without the last full stop")
-    particles: str = Field("", description="words that go on behind a quotation")
-    saying: str = Field("", description="verbs of saying that end a clause behind a quotation")
 
 
 class Language(Strict):
