@@ -1,7 +1,5 @@
 """Rows of question answering: one fine-tuning a model and seeds, what it reads, what it costs."""
 
-import json
-
 import pytest
 
 from stele.artifacts.results import RunKey
@@ -67,10 +65,10 @@ def test_metrics_must_know_the_language_of_the_answers(jobs, tmp_path, metric, i
 
 def test_the_recipe_is_the_papers_and_where_the_code_differs_another():
     paper, small = (kind_named("answered")(plan(scale).rows.upstream) for scale in ("paper", "miniature"))
-    whole = json.loads(paper.as_json(ROW))
+    whole = paper.recipe(ROW).given()
     assert (whole["epochs"], whole["batch"], whole["learning_rate"], whole["length"]) == (10, 16, 1e-5, 512)
     assert whole["training_set"] == {"module": "squad2", "data": ["squad2"]}
-    code = json.loads(paper.as_json(ROW._replace(setting="zero_shot_code")))
+    code = paper.recipe(ROW._replace(setting="zero_shot_code")).given()
     assert {key for key in whole | code if whole.get(key) != code.get(key)} == {"stride", "dev_from_epoch"}
     assert small.recipe(ROW).epochs < 10 and small.recipe(ROW).threads == 1
 

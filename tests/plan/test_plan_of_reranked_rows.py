@@ -1,7 +1,5 @@
 """Rows of re-ranking: a job a pair of languages, what it reads, where CLEF is not there, what it costs."""
 
-import json
-
 import pytest
 
 from stele import catalogue
@@ -74,7 +72,7 @@ def test_seeds_are_those_of_fine_tuning_by_which_folds_are_dealt():
 def test_a_scale_forces_keys_of_the_recipe_and_the_paper_s_has_none():
     small, paper = (kind_named("reranked")(plan(scale).rows.upstream) for scale in ("miniature", "paper"))
     assert small.recipe(ROW).tuned_layers == 1 and paper.recipe(ROW).tuned_layers == 3
-    code = json.loads(paper.as_json(ROW._replace(setting="cv5_code")))
+    code = paper.recipe(ROW._replace(setting="cv5_code")).given()
     assert (code["loss"], code["reset_layers"], code["dev_from_epoch"]) == ("pointwise", 0, 11)
 
 

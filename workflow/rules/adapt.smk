@@ -33,7 +33,7 @@ rule neighbours:
         code=code("adapt.neighbours"),
         candidates=plan.adaptation.rules.held_out.candidates,
         documents=lambda w: assignments(plan.adaptation.held_out()),
-        encoding=lambda w: plan.adaptation.encoding(w.model),
+        encoding=lambda w: as_json(plan.retrieval.encodings(None, w.model)),
         threads=plan.settings.sizes.threads,
     message:
         "Find neighbours of held-out sentences with {wildcards.model} (seed {wildcards.pt})"

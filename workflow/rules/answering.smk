@@ -15,7 +15,7 @@ rule answer:
             benchmark_code(w.benchmark),
             *plan.rows.kind(row_of(w)).modules(row_of(w)),
         ),
-        recipe=lambda w: plan.rows.kind(row_of(w)).as_json(row_of(w)),
+        recipe=lambda w: as_json(plan.rows.kind(row_of(w)).recipe(row_of(w)).given()),
         languages=lambda w: plan.rows.languages(row_of(w)),
         data=lambda w: assignments(plan.retrieval.data(w)),
         training_data=lambda w: assignments(

@@ -22,7 +22,7 @@ rule rerank:
             f"reranking.scorers.{plan.rows.kind(row_of(w)).recipe(row_of(w)).scorer}",
             data=plan.rows.kind(row_of(w)).code_data(row_of(w)),
         ),
-        recipe=lambda w: plan.rows.kind(row_of(w)).as_json(row_of(w)),
+        recipe=lambda w: as_json(plan.rows.kind(row_of(w)).recipe(row_of(w)).given()),
         start=lambda w: plan.rows.kind(row_of(w)).start(row_of(w), w.seeds, w.part),
         data=lambda w: assignments(plan.retrieval.data(w)),
         seed=lambda w: finetuning_seed(w.seeds),

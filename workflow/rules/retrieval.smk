@@ -13,10 +13,8 @@ rule encode_collection:
         vectors=until_searched(plan.paths.vectors("vectors.npy")),
         ids=until_searched(plan.paths.vectors("ids.npy")),
     params:
-        code=lambda w: code(
-            "retrieval.encode_collection", benchmark_code(w.benchmark)
-        ),
-        encoding=lambda w: plan.retrieval.encoding_json(w.benchmark, w.model),
+        code=lambda w: code("retrieval.encode_collection", benchmark_code(w.benchmark)),
+        encoding=lambda w: as_json(plan.retrieval.encodings(w.benchmark, w.model)),
         data=lambda w: assignments(plan.retrieval.collection_data(w)),
         windows=lambda w: plan.retrieval.windows(row_of(w)),
         threads=plan.settings.sizes.threads,
@@ -42,11 +40,9 @@ rule retrieve:
     wildcard_constraints:
         benchmark=plan.rows.benchmarks_of_no_other("retrieve"),
     params:
-        code=lambda w: code(
-            "retrieval.retrieve", benchmark_code(w.benchmark)
-        ),
+        code=lambda w: code("retrieval.retrieve", benchmark_code(w.benchmark)),
         languages=lambda w: plan.rows.languages(row_of(w)),
-        encoding=lambda w: plan.retrieval.encoding_json(w.benchmark, w.model),
+        encoding=lambda w: as_json(plan.retrieval.encodings(w.benchmark, w.model)),
         calibration=lambda w: plan.retrieval.calibration(row_of(w), w.seeds),
         windows=lambda w: plan.retrieval.windows(row_of(w)),
         field=lambda w: plan.retrieval.field(row_of(w)),
@@ -142,7 +138,7 @@ rule project:
         language="[A-Za-z0-9_-]+",
     params:
         code=code("retrieval.project"),
-        encoding=lambda w: plan.retrieval.encoding_json("tatoeba", w.model),
+        encoding=lambda w: as_json(plan.retrieval.encodings("tatoeba", w.model)),
         calibration=lambda w: plan.retrieval.calibration(projected(w), w.seeds),
         data=lambda w: assignments(plan.retrieval.projection_data(w)),
         threads=plan.settings.sizes.threads,
@@ -164,8 +160,10 @@ rule calibrate:
     params:
         code=code("retrieval.calibrate"),
         recipe=lambda w: as_json(plan.calibration.recipe(w.recipe).given()),
-        encoding=lambda w: plan.retrieval.encoding_json(
-            plan.retrieval.calibrated_benchmark(w.recipe), w.model
+        encoding=lambda w: as_json(
+            plan.retrieval.encodings(
+                plan.retrieval.calibrated_benchmark(w.recipe), w.model
+            )
         ),
         documents=lambda w: assignments(plan.calibration.documents(w.recipe)),
         pairs=lambda w: plan.calibration.pairs(w.recipe),
@@ -218,7 +216,7 @@ rule encode_pairs:
     params:
         code=lambda w: code("retrieval.encode_pairs", benchmark_code(w.benchmark)),
         languages=lambda w: plan.data.languages(w.benchmark),
-        encoding=lambda w: plan.retrieval.encoding_json(w.benchmark, w.model),
+        encoding=lambda w: as_json(plan.retrieval.encodings(w.benchmark, w.model)),
         data=lambda w: assignments(plan.retrieval.data(w)),
         threads=plan.settings.sizes.threads,
     message:

@@ -13,7 +13,6 @@ from stele.plan.mining import Mining
 from stele.plan.models import Models
 from stele.plan.paths import HELD_OUT, Inputs, Paths, as_json, pretraining_seed
 from stele.plan.pretraining import Pretraining
-from stele.plan.retrieval import Retrieval
 from stele.plan.rows import Rows
 from stele.plan.scoring import Cards
 
@@ -28,7 +27,6 @@ class AdaptationParts:
     pretraining: Pretraining
     rows: Rows
     cards: Cards
-    retrieval: Retrieval
 
     @property
     def values(self) -> Adaptation:
@@ -103,10 +101,6 @@ class AdaptationParts:
             code: self.paths.split(HELD_OUT, self.mining.corpus(store, code), code)
             for code in self.pretraining.languages(first)
         }
-
-    def encoding(self, model: str) -> str:
-        """The value of --encoding for a model, without the keys that a benchmark decides."""
-        return as_json(self.retrieval.encodings(None, model))
 
     # --- jobs ---------------------------------------------------------------------------------------------------------
     def inputs(self, w) -> Inputs:

@@ -93,10 +93,6 @@ class Retrieval:
             values |= of_origin
         return SomeEncoding(**values)
 
-    def encoding_json(self, benchmark: str, model: str) -> str:
-        """The value of the command-line option --encoding."""
-        return as_json(self.encodings(benchmark, model))
-
     def calibrated_benchmark(self, recipe: str) -> str:
         """The benchmark whose encoding a calibration recipe uses; all benchmarks of a recipe encode alike."""
         return self.calibrations.benchmarks(recipe)[0]

@@ -15,7 +15,7 @@ from stele.evaluation.metrics.answers import MlqaExactMatch, mlqa_tokens
 from stele.files.strict import Strict
 from stele.plan.data import reader_of
 from stele.plan.models import Problem
-from stele.plan.paths import Inputs, as_json
+from stele.plan.paths import Inputs
 from stele.plan.rows.dense import Dense
 from stele.recipes.finetuning import AnsweringRecipe
 
@@ -57,9 +57,6 @@ class Answered(Dense):
 
     def learns(self, row: RunKey) -> bool:
         return True
-
-    def as_json(self, row: RunKey) -> str:
-        return as_json(self.recipe(row).given())
 
     def training_set(self, row: RunKey) -> str:
         """Name of the training set that a row's model is trained on."""

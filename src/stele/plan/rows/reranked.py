@@ -18,7 +18,7 @@ from stele.errors import SteleError
 from stele.files.strict import Strict
 from stele.plan.data import Data
 from stele.plan.models import Problem
-from stele.plan.paths import Inputs, as_json, assignments
+from stele.plan.paths import Inputs, assignments
 from stele.plan.rows.dense import Dense
 from stele.recipes.reranking import RerankingRecipe, Trained
 
@@ -50,9 +50,6 @@ class Reranked(Dense):
         name = self.upstream.protocols.setting(row.benchmark, row.setting)["reranking"]
         windows = self.upstream.availability.pretraining.attention_window(row.model) is not None
         return recipes.reranking(name, sizes, windows)
-
-    def as_json(self, row: RunKey) -> str:
-        return as_json(self.recipe(row).given())
 
     def learns(self, row: RunKey) -> bool:
         """Whether the scorer is trained; the row's seeds and its job's options depend on it."""
