@@ -46,7 +46,7 @@ def test_the_patches_fit_the_locked_versions_and_each_name_that_they_replace_is_
 
     for lock in (root / "envs").glob("?pu.lock.txt"):
         for patch in ALL.values():
-            assert any(f"\n{patch.package}=={series}." in lock.read_text() for series in patch.series), lock.name
+            assert f"\n{patch.package}=={patches.SERIES[patch.package]}." in lock.read_text(), lock.name
     names = ("get_min_job_age", "query_job_status_squeue", "query_job_status_sacct", "query_job_status")
     assert all(callable(getattr(slurm, name)) for name in (*names, "get_job_wildcards", "SubmittedJobInfo"))
     assert callable(slurm.Executor.run_job) and callable(slurm.Executor.cancel) and callable(jobstep.Executor.run_job)

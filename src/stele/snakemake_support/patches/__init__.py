@@ -14,6 +14,7 @@ from functools import cache
 SNAKEMAKE = "snakemake"
 SLURM = "snakemake-executor-plugin-slurm"
 JOBSTEP = "snakemake-executor-plugin-slurm-jobstep"
+SERIES = {SNAKEMAKE: "9.27", SLURM: "2.8", JOBSTEP: "0.6"}  # of versions that the patches fit ("9.27": every 9.27.*)
 
 
 @dataclass(frozen=True)
@@ -21,13 +22,11 @@ class Patch:
     """A change to the code of another package.
 
     package     the package, by its name on PyPI
-    series      the series of its versions that the patch fits ("9.27": every 9.27.*)
     upstream    the address of the issue, or the text of one that is ready to file: a title, an empty line, the body
     until       what makes the patch unnecessary
     """
 
     package: str
-    series: tuple[str, ...]
     upstream: str
     until: str
 
@@ -41,10 +40,10 @@ class Patch:
     def misfit(self) -> str:
         """Describes the installed and the fitting versions if they differ; else returns ""."""
         installed = importlib.metadata.version(self.package)
-        if ".".join(installed.split(".")[:2]) in self.series:
+        series = f"{SERIES[self.package]}."
+        if f"{installed}.".startswith(series):
             return ""
-        fitting = " or ".join(f"{series}.*" for series in self.series)
-        return f"{self.package} {installed} is installed, and Stele is made for {fitting} (`make setup` installs that)"
+        return f"{self.package} {installed} is installed, and Stele is made for {series}* (`make setup` installs that)"
 
 
 @cache

@@ -8,12 +8,10 @@ from typing import Any
 
 from stele.snakemake_support.patches import SNAKEMAKE, Patch
 
-FITS = ("9.27",)
 LISTED = 20  # jobs that a dry run prints
 
 SIGNATURES = Patch(  # get_function_params
     SNAKEMAKE,
-    FITS,
     upstream="""Ask for the signature of an input function once
 
 get_function_params calls inspect.signature for every function of every job, and for each of its resources three times:
@@ -22,7 +20,6 @@ get_function_params calls inspect.signature for every function of every job, and
 )
 NO_ENVIRONMENTS = Patch(  # DAG.update_conda_envs
     SNAKEMAKE,
-    FITS,
     upstream="""Do not look for conda environments in a dry run without --sdm conda
 
 DAG.update_conda_envs asks each job for its environment, for which all params of all jobs are worked out, although a dry
@@ -31,7 +28,6 @@ run without --software-deployment-method conda neither makes nor shows one. Plea
 )
 FEW_JOBS = Patch(  # dryrun.Executor.printjob
     SNAKEMAKE,
-    FITS,
     upstream="""Print a large plan by rule
 
 `snakemake -n` prints each job whole: a workflow of 4,000 jobs gives 40,000 lines, and most of the time goes into them.

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 PLAN_ONLY = Patch(
     SNAKEMAKE,
-    ("9.27",),
     upstream="https://github.com/snakemake/snakemake/issues/13",  # the planned jobs from the Python API
     until="DAGApi has a call that returns the planned jobs, such as execute_workflow(executor='dryrun') with a result",
 )

@@ -21,12 +21,10 @@ EXPANDED = frozenset('$`\\%"')  # by the shell of the plugin's `--wrap="..."`, a
 ARRAY = re.compile(r"(^|[\s'\"])(--array|-a)\b")
 GONE = ("PREEMPTED", "NODE_FAIL")
 GONE_ANSWERS = 3  # in a row that say so: then a job has failed
-FITS = ("2.8",)
 
 # --- in the driver ----------------------------------------------------------------------------------------------------
 FIND_EARLIER_JOBS = Patch(  # run_job; query_job_status_squeue and _sacct, which look for this run's name alone
     SLURM,
-    FITS,
     upstream="""Find the jobs of a main process that was killed
 
 Where the main process is killed (a login node reboots) its SLURM jobs run on. The next run submits them all a second
@@ -37,13 +35,11 @@ to let a run name the previous one).""",
 )
 WAIT_FOR_CONTROLLER = Patch(  # run_job
     SLURM,
-    FITS,
     upstream="https://github.com/snakemake/snakemake-executor-plugin-slurm/issues/320",  # and 313
     until="sbatch is repeated while the controller is away or takes no more jobs, without using up an attempt",
 )
 UNIQUE_COMMENTS = Patch(  # get_job_wildcards
     SLURM,
-    FITS,
     upstream="""Two jobs can have one comment
 
 get_job_wildcards joins wildcards by "_": the wildcards ("a_b", "c") and ("a", "b_c") make one comment and one folder of
@@ -53,7 +49,6 @@ cannot have, and add a digest of the outputs.""",
 )
 CANCEL_AT_ONCE = Patch(  # cancel
     SLURM,
-    FITS,
     upstream="""An interrupted run submits all its jobs before it cancels them
 
 On SIGINT `shutdown(wait=True)` of the submission threads goes through all pending jobs first. Please call
@@ -63,7 +58,6 @@ ids the plugin has not heard of yet.""",
 )
 KEEP_MIN_JOB_AGE = Patch(  # get_min_job_age
     SLURM,
-    FITS,
     upstream="""MinJobAge is asked for anew with every status check
 
 Where `scontrol show config` fails once (the controller restarts) get_min_job_age is None, and the status query falls
@@ -73,7 +67,6 @@ first answer for the run.""",
 )
 GIVE_UP_GONE_JOBS = Patch(  # query_job_status
     SLURM,
-    FITS,
     upstream="""A preempted job that SLURM does not requeue is waited for without end
 
 PREEMPTED and, with --slurm-requeue, NODE_FAIL are left to SLURM (#109, #411). Where the partition does not requeue, the
@@ -83,7 +76,6 @@ as failed after several status checks in a row.""",
 )
 LOOK_AGAIN_SOON = Patch(  # next_seconds_between_status_checks
     SLURM,
-    FITS,
     upstream="""An upper bound for the time between status checks
 
 next_seconds_between_status_checks grows by 10 s up to 180 s until a job has succeeded, so that a failed job is tried
@@ -98,7 +90,6 @@ IN_DRIVER = (
 # --- on a node --------------------------------------------------------------------------------------------------------
 REFUSE_CHANGED_JOBS = Patch(  # run_job
     JOBSTEP,
-    ("0.6",),
     upstream="""A job runs with what was changed after its submission
 
 On its node a job reads the workflow anew. Code or configuration that was edited while it waited in the queue is what
@@ -108,7 +99,6 @@ params) with the one at its submission, and fail where they differ.""",
 )
 KEEP_SLURM_CONF = Patch(  # subprocess.Popen
     JOBSTEP,
-    ("0.6",),
     upstream="https://github.com/snakemake/snakemake-executor-plugin-slurm/issues/334",  # and 164
     until="the plugin keeps SLURM_CONF for srun",
 )

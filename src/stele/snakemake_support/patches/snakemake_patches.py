@@ -19,27 +19,23 @@ from stele.plan.plan import Plan
 from stele.snakemake_support import locks
 from stele.snakemake_support.patches import SNAKEMAKE, Patch
 
-FITS = ("9.27",)
 DEFAULT_RATE = (100, 1)  # jobs in seconds: Snakemake's own --max-jobs-per-timespan
 FORMATS = ("md", "tex", "csv", "html")  # of a table
 LONGEST_WAIT = 2.0  # seconds between two measurements of a job's memory, where Snakemake asks for as many
 
 RATE_LIMIT = Patch(
     SNAKEMAKE,
-    FITS,
     # about the passes that the limiter starts; its timers are the other half:
     upstream="https://github.com/snakemake/snakemake/pull/3744",
     until="the scheduler starts a timer only where the limit has held jobs back, or --max-jobs-per-timespan can be off",
 )
 DEFAULT_RESOURCES = Patch(
     SNAKEMAKE,
-    FITS,
     upstream="https://github.com/snakemake/snakemake/issues/3429",
     until="--default-resources on the command line adds to a profile's, so that a profile can hold ours",
 )
 MISSING_TARGET = Patch(
     SNAKEMAKE,
-    FITS,
     upstream="""Name the nearest targets in MissingRuleException
 
 `snakemake results/tabel_1.md` ends in "No rule to produce results/tabel_1.md". A workflow with some hundred targets has
@@ -50,7 +46,6 @@ caught, for files that exist, so a hint should not be computed before).""",
 )
 LOCKED_BY = Patch(
     SNAKEMAKE,
-    FITS,
     upstream="""Say in LockException which process holds the lock
 
 "Directory cannot be locked" does not say by whom, so that a user cannot tell a living run from a killed one's lock.
@@ -59,7 +54,6 @@ Please write process, host and time into the lock, and say them.""",
 )
 JOB_PROCESSES = Patch(  # shell._processes
     SNAKEMAKE,
-    FITS,
     upstream="""SIGINT does not reach the jobs of the local executor
 
 `kill -INT` of Snakemake waits for all local jobs: Executor.cancel only shuts its pool down. A terminal's Ctrl-C reaches
@@ -69,7 +63,6 @@ those that have not ended some seconds later.""",
 )
 RECORD_ON_NODES = Patch(
     SNAKEMAKE,
-    FITS,
     upstream="""A job that outlives the main process leaves no metadata
 
 PersistenceBase.finished returns at once unless the mode is DEFAULT, so the record of a remote job is written by the
@@ -81,7 +74,6 @@ directory is shared (`--shared-fs-usage persistence`).""",
 
 BENCHMARKED_PROCESSES = Patch(
     SNAKEMAKE,
-    FITS,
     upstream="""Let a workflow say which processes a benchmark measures
 
 BenchmarkTimer measures the process of a job and its children. Where a job asks a server on the same host to do its work
