@@ -81,22 +81,6 @@ def _check_corpora(limits: object, name: str) -> None:
         )
 
 
-def shards_of(sizes: Scale, wiki: str, size: int | None = None) -> int:
-    """Number of shards that the dump of a wiki ("enwiki") is cut into: the scale's own number, or by the dump's size.
-
-    `size` is in bytes; None for the size in the catalogue.
-
-    >>> shards_of(Scale(title="A", generated=False, shard_bytes={"wikipedia": 1 << 29}), "dewiki")
-    13
-    """
-    if "wikipedia" in sizes.shards:
-        return sizes.shards["wikipedia"]
-    size = size or catalogue.load("dump_sizes").get(wiki)
-    if size is None or "wikipedia" not in sizes.shard_bytes:
-        return 1
-    return max(1, round(size / sizes.shard_bytes["wikipedia"]))
-
-
 def _check_stem(name: str) -> None:
     """Refuses a scale file whose name cannot be a folder's name, or is the name of a scale in the catalogue."""
     stem = Path(name).stem

@@ -11,7 +11,6 @@ from stele import catalogue
 from stele.catalogue.datasets import ALL
 from stele.catalogue.schema.costs import Costs
 from stele.catalogue.user_data import listing, part_files
-from stele.config.scale import shards_of
 from stele.errors import SteleError
 from stele.plan.data import Data
 from stele.plan.paths import Paths
@@ -102,11 +101,20 @@ class Corpora:
         return f"{entry.wikipedia.replace('-', '_')}wiki"
 
     def shards(self, language: str) -> int:
-        """Number of shards of a Wikipedia dump, each read by one job; 1 for a user's single file without an index."""
-        users_dump, wiki = self._own_dump(language), self.wiki(language)
+        """Number of shards of a Wikipedia dump, each read by one job: the scale's own number, or by the dump's size.
+
+        1 for a user's single file without an index, and for a dump of unknown size.
+        """
+        users_dump, wiki, sizes = self._own_dump(language), self.wiki(language), self.settings.sizes
         if users_dump and not users_dump.shared:
             return 1
-        return shards_of(self.settings.sizes, wiki, users_dump.size if users_dump else self._known_dumps.get(wiki))
+        if "wikipedia" in sizes.shards:
+            return sizes.shards["wikipedia"]
+        size = users_dump.size if users_dump else self._known_dumps.get(wiki)
+        size = size or catalogue.load("dump_sizes").get(wiki)
+        if size is None or "wikipedia" not in sizes.shard_bytes:
+            return 1
+        return max(1, round(size / sizes.shard_bytes["wikipedia"]))
 
     def dump_mb(self, *languages: str) -> int:
         """Estimated MB of some Wikipedias' dumps, from which time, memory and disk space are estimated."""
