@@ -82,10 +82,6 @@ next_seconds_between_status_checks grows by 10 s up to 180 s until a job has suc
 again three minutes later. Please make max_sleep_time a setting.""",
     until="the bound (max_sleep_time) is a setting",
 )
-IN_DRIVER = (
-    *(FIND_EARLIER_JOBS, WAIT_FOR_CONTROLLER, UNIQUE_COMMENTS, CANCEL_AT_ONCE, KEEP_MIN_JOB_AGE),
-    *(GIVE_UP_GONE_JOBS, LOOK_AGAIN_SOON),
-)
 
 # --- on a node --------------------------------------------------------------------------------------------------------
 REFUSE_CHANGED_JOBS = Patch(  # run_job
@@ -129,8 +125,8 @@ def refuse(workflow: Any) -> None:
 
 
 def patch_driver(workflow: Any) -> None:
-    """Applies all patches IN_DRIVER, or none, since they need one another. Raises SteleError as `refuse` does."""
-    if not all([patch.applies() for patch in IN_DRIVER]):
+    """Applies all patches of the driver, which need one another. Raises SteleError as `refuse` does."""
+    if not FIND_EARLIER_JOBS.applies():  # as all others of this plugin
         return
     refuse(workflow)
     plugin, earlier = sys.modules["snakemake_executor_plugin_slurm"], EarlierJobs()
