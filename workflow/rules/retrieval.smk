@@ -161,9 +161,7 @@ rule calibrate:
         code=code("retrieval.calibrate"),
         recipe=lambda w: as_json(plan.calibration.recipe(w.recipe).given()),
         encoding=lambda w: as_json(
-            plan.retrieval.encodings(
-                plan.retrieval.calibrated_benchmark(w.recipe), w.model
-            )
+            plan.retrieval.encodings(plan.calibration.benchmarks(w.recipe)[0], w.model)
         ),
         documents=lambda w: assignments(plan.calibration.documents(w.recipe)),
         pairs=lambda w: plan.calibration.pairs(w.recipe),

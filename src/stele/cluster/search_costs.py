@@ -184,7 +184,7 @@ def calibrate(plan: Plan, wildcards: Any) -> Work:
     corpus, characters = plan.calibration.corpus, text_lengths("web_sentence").mean * CHARACTERS
     numbers = [min(recipe.sentences, plan.text_sizes.corpus_bytes(corpus, code) / characters) for code in used]
     sentences, most = sum(numbers), max(numbers, default=0.0)
-    encoding = plan.retrieval.encoding(plan.retrieval.calibrated_benchmark(wildcards.recipe), wildcards.model)
+    encoding = plan.retrieval.encoding(plan.calibration.benchmarks(wildcards.recipe)[0], wildcards.model)
     length = text_lengths("web_sentence").within(encoding.query_length).mean
     below = shape._replace(layers=encoding.layer or shape.layers)
     number, steps = rotation(recipe.rotation, shape.width)

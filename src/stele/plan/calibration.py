@@ -72,7 +72,7 @@ class Calibration:
     # --- what a recipe learns -----------------------------------------------------------------------------------------
     @cached_method
     def benchmarks(self, recipe: str) -> list[str]:
-        """The benchmarks that have a setting with this calibration recipe."""
+        """The benchmarks that have a setting with this calibration recipe, all of which encode alike."""
         return [
             benchmark
             for benchmark in self.protocols.settings

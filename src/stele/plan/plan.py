@@ -56,7 +56,7 @@ class Plan:
         shown = Shown(settings, models)
         upstream = UpstreamParts(paths, models, data, protocols, finetuning, availability, sources, calibration, shown)
         self.rows = rows = Rows(upstream)
-        self.retrieval = Retrieval(paths, models, protocols, world, rows, calibration)
+        self.retrieval = Retrieval(paths, models, protocols, world, rows)
         self.scoring = scoring = Scoring(paths, protocols, rows)
         self.cards = cards = Cards(paths, rows, scoring, data)
         self.adaptation = AdaptationParts(paths, models, mining, pretraining, rows, cards)

@@ -9,7 +9,6 @@ from stele import catalogue
 from stele.artifacts.results import RunKey
 from stele.catalogue.schema.costs import Checkpoint
 from stele.errors import SteleError, unknown
-from stele.plan.calibration import Calibration
 from stele.plan.models import Models, World
 from stele.plan.paths import Inputs, Paths, as_json, flags
 from stele.plan.protocols import Protocols
@@ -37,7 +36,6 @@ class Retrieval:
     protocols: Protocols
     world: World
     rows: Rows
-    calibrations: Calibration
 
     # --- how texts are encoded ----------------------------------------------------------------------------------------
     def encodings(self, benchmark: str | None, model: str) -> dict[str, dict[str, Any]]:
@@ -92,10 +90,6 @@ class Retrieval:
         for of_origin in self.encodings(benchmark, model).values():
             values |= of_origin
         return SomeEncoding(**values)
-
-    def calibrated_benchmark(self, recipe: str) -> str:
-        """The benchmark whose encoding a calibration recipe uses; all benchmarks of a recipe encode alike."""
-        return self.calibrations.benchmarks(recipe)[0]
 
     def windows(self, row: RunKey) -> str:
         """The option --windows, to encode documents in windows; empty if passages are encoded whole."""
