@@ -11,7 +11,6 @@ from stele.artifacts.results import RunKey
 from stele.errors import check_known
 from stele.papers.paper import paper_folder
 from stele.plan.paths import Inputs, Paths
-from stele.plan.protocols import Protocols
 from stele.plan.rows import Rows
 from stele.plan.tables import spec_inputs
 
@@ -25,7 +24,6 @@ class Figures:
     """Figures depend on rows, as tables do; some kinds of figure draw a file that is stored next to a result."""
 
     paths: Paths
-    protocols: Protocols
     rows: Rows
     chosen: tuple[str, ...]
 

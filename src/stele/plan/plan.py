@@ -61,7 +61,7 @@ class Plan:
         self.cards = cards = Cards(paths, rows, scoring, data)
         self.adaptation = AdaptationParts(paths, models, mining, pretraining, rows, cards)
         self.tables = tables = Tables(paths, models, protocols, rows, tuple(config.papers))
-        self.figures = figures = Figures(paths, protocols, rows, tuple(config.papers))
+        self.figures = figures = Figures(paths, rows, tuple(config.papers))
         self.today = today = make_today(rows, world)
         self.requested = RequestedOutputs(availability, sources, rows, tables, figures, today)
 

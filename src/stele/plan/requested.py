@@ -53,7 +53,7 @@ def make_today(rows: Rows, world: World) -> Today:
     """Makes the plan of the tables and figures of today's encoders, with the upstream parts of `rows`."""
     rows_of_today, upstream = RowsOfToday(rows.upstream, world), rows.upstream
     tables = Tables(upstream.paths, upstream.models, upstream.protocols, rows_of_today, (TODAY,))
-    return Today(tables, Figures(upstream.paths, upstream.protocols, rows_of_today, (TODAY,)))
+    return Today(tables, Figures(upstream.paths, rows_of_today, (TODAY,)))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
