@@ -204,7 +204,7 @@ def summary(plan: Plan, claims: Sequence[ClaimSelection], needs: dict[RunKey, Ne
 def cost(targets: Sequence[str], config: Path, changes: dict[str, Any], plan: Plan) -> str:
     """Estimates by stage the cost of building the targets and everything that they still need."""
     from stele.cluster import settings
-    from stele.cluster.cost_page import by_stage
+    from stele.cluster.cost_page import table_by
     from stele.cluster.work import device
     from stele.snakemake_support.patches.planning import planned
 
@@ -212,4 +212,4 @@ def cost(targets: Sequence[str], config: Path, changes: dict[str, Any], plan: Pl
         file = Path(folder) / "changes.yaml"  # on a command line numbers in a list would be texts
         file.write_text(json.dumps(changes), encoding="utf-8")
         _, jobs = planned([*targets, "--configfile", str(config), str(file)], _other_scale(plan), leave_out="")
-    return "\n" + by_stage(jobs, device(settings.read().gpu_model))
+    return "\n" + table_by("stage", jobs, device(settings.read().gpu_model))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from operator import itemgetter
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from stele import catalogue
 from stele.catalogue.schema.costs import Costs, Device
@@ -42,7 +42,7 @@ def markdown(plan: Plan, jobs: Sequence[JobRequest], on: str, everything: bool, 
     parts = [
         title,
         f"{amount(len(jobs), 'job')}, {what}. Every figure is an estimate: hours within a factor of two.",
-        by_stage(jobs, on),
+        table_by("stage", jobs, on),
         *_devices(jobs, on),
         *_documents(plan, jobs, on),
         _chain(jobs, unit),
@@ -144,17 +144,12 @@ def size(number: float) -> str:
     return f"{max(1, number / 1e6):,.0f} MB" if number > 0 else ""
 
 
-def by_stage(jobs: Sequence[JobRequest], on: str) -> str:
-    """Table of each stage's times, memory and bytes, and of all together; GPU times are for GPUs of kind `on`."""
-    return _by("stage", STAGES, jobs, on)
+def table_by(key: Literal["stage", "rule"], jobs: Sequence[JobRequest], on: str) -> str:
+    """Table of the times, memory and bytes of each stage, or of each rule in the order of their first jobs.
 
-
-def by_rule(jobs: Sequence[JobRequest], on: str) -> str:
-    """Table of each rule's times, memory and bytes, in the order of the rules' first jobs."""
-    return _by("rule", dict.fromkeys(job.rule for job in jobs), jobs, on)
-
-
-def _by(key: str, names: Iterable[str], jobs: Sequence[JobRequest], on: str) -> str:
+    The last line has all together; GPU times are for GPUs of kind `on`.
+    """
+    names = STAGES if key == "stage" else dict.fromkeys(job.rule for job in jobs)
     unit = unit_of(jobs)
     times = [f"{on.upper()}-{unit.name}s", f"CPU-{unit.name}s", f"longest job, {unit.name}s"]
     groups = {name: [job for job in jobs if getattr(job, key) == name] for name in names} | {"together": jobs}

@@ -99,7 +99,7 @@ def _show_cost(plan: Plan, workflow) -> None:
     if not jobs:
         return  # nothing could be planned, or nothing is left to be done
     if dry_runs.FEW_JOBS.applies() and not dry_runs.prints_jobs(workflow):
-        print(cost_page.by_rule(jobs, device(settings.read().gpu_model)), file=sys.stderr)
+        print(cost_page.table_by("rule", jobs, device(settings.read().gpu_model)), file=sys.stderr)
         print("Stele: add -p to see each job, its command and why it runs", file=sys.stderr)
     on_cluster = os.environ.get("STELE_SHOW_JOBS") == "1"
     gpus = on_cluster or Path("/proc/driver/nvidia/version").exists()
