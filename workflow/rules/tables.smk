@@ -1,4 +1,5 @@
 # Specs + existing results -> tables (Markdown, LaTeX, CSV, HTML) and figures (SVG, PDF); all tables as one PDF.
+RENDERED = ("tables/render/templates", "tables/render/bibliography.yaml")  # fact files
 
 
 rule context:
@@ -30,12 +31,7 @@ rule table:
         record=plan.paths.results("tables/{paper}/table_{number}.json"),
     params:
         code=lambda w: code(
-            "tables.table",
-            data=(
-                "tables/render/templates",
-                "tables/render/bibliography.yaml",
-                *plan.requested.facts_of_tables(w.paper),
-            ),
+            "tables.table", data=(*RENDERED, *plan.requested.facts_of_tables(w.paper))
         ),
         results=lambda w: plan.settings.config.results_dir,
     message:
@@ -155,10 +151,7 @@ rule all_tables:
             plan.paths.results(f"tables/{paper}.html") for paper in plan.tables.folders
         ],
     params:
-        code=code(
-            "tables.all_tables",
-            data=("tables/render/templates", "tables/render/bibliography.yaml"),
-        ),
+        code=code("tables.all_tables", data=RENDERED),
         results=lambda w: plan.settings.config.results_dir,
     message:
         "Render all tables together"
@@ -181,10 +174,7 @@ rule today_tables:
         html=plan.paths.results("tables/today_tables.html"),
         page=plan.paths.results("tables/today.html"),
     params:
-        code=code(
-            "tables.all_tables",
-            data=("tables/render/templates", "tables/render/bibliography.yaml"),
-        ),
+        code=code("tables.all_tables", data=RENDERED),
         results=lambda w: plan.settings.config.results_dir,
     message:
         "Render the tables of today's encoders together"
