@@ -28,13 +28,8 @@ log = logging.getLogger(__name__)
 
 DEVICES = "CUDA_VISIBLE_DEVICES"
 RENDEZVOUS = "STELE_RENDEZVOUS"  # host:port where the torchruns of several nodes find each other
-SIGNALS = (
-    "SIGTERM",
-    "SIGINT",
-    "SIGHUP",
-    "SIGQUIT",
-    "SIGUSR1",
-)  # passed on to the ranks; torchrun's list lacks the last
+# passed on to the ranks; torchrun's list lacks the last
+SIGNALS = ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1")
 # seconds that ranks may take to save their state after a signal; a scheduler that is to end sooner kills them itself
 SHUTDOWN_TIMEOUT = 600
 
@@ -119,9 +114,8 @@ def launch(resources: Resources, command: Sequence[str], trains: bool) -> int:
     if resources.nodes > 1 and RENDEZVOUS not in os.environ:
         _on_nodes(resources, command)
     resources = with_gpus(resources, trains)
-    os.environ.update(
-        {**thread_environment(resources), "STELE_DRIVER": identity(os.getpid())}
-    )  # the ranks end with this process
+    # the ranks end with this process
+    os.environ |= {**thread_environment(resources), "STELE_DRIVER": identity(os.getpid())}
     os.environ.pop("STELE_WORKER", None)
     if resources.nodes > 1:
         if "TMPDIR" in os.environ:  # made on the first node only
@@ -160,9 +154,8 @@ def _torchrun(rendezvous: Sequence[str], command: Sequence[str]) -> int:
     from torch.distributed.elastic.rendezvous import RendezvousError
 
     logging.disable(logging.ERROR)  # torchrun's own messages: the ranks say it themselves
-    heard = ",".join(
-        name for name in SIGNALS if signal.getsignal(signal.Signals[name]) != signal.SIG_IGN
-    )  # not nohup's
+    # not those that nohup ignores
+    heard = ",".join(name for name in SIGNALS if signal.getsignal(signal.Signals[name]) != signal.SIG_IGN)
     settings = ["--max-restarts=0", f"--signals-to-handle={heard}", f"--shutdown-timeout={SHUTDOWN_TIMEOUT}"]
     quiet = ["--log-dir", os.devnull]  # else a folder of temporary files stays
     try:
