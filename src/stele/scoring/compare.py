@@ -116,7 +116,8 @@ def write_json(path: Path, files, systems, comparisons, choices: Choices, labels
         seed=choices.seed,
         labels=labels,
         systems={
-            name: {"seeds": _seeds(system), "files": given_digests(files[name])} for name, system in systems.items()
+            name: {"seeds": len(next(iter(system.values.values()))), "files": given_digests(files[name])}
+            for name, system in systems.items()
         },
         baseline=choices.baseline,
         benchmark=next((system.benchmark for system in systems.values() if system.benchmark), None),
@@ -131,10 +132,6 @@ def write_json(path: Path, files, systems, comparisons, choices: Choices, labels
         comparisons=rows,
         content=digest(rows),
     )
-
-
-def _seeds(system: Scores) -> int:
-    return len(next(iter(system.values.values())))
 
 
 def write_csv(path: Path, comparisons: Mapping[str, Sequence[Comparison]]) -> None:
