@@ -12,7 +12,6 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
-import os
 import re
 from collections.abc import Iterable
 from contextlib import suppress
@@ -45,13 +44,9 @@ def _files(root: Path) -> dict[str, Path]:
     """Module -> its file, for both packages: "training.loop", "training" (its __init__), "stele_world.mirror"."""
     files = {}
     for folder, above in ((root, []), (root.parent / SIBLING, [SIBLING])):
-        for place, folders, names in os.walk(folder):
-            folders[:] = [name for name in folders if name != "__pycache__"]
-            parts = [*above, *Path(place).relative_to(folder).parts]
-            for name in names:
-                if name.endswith(".py"):
-                    module = parts if name == "__init__.py" else [*parts, name.removesuffix(".py")]
-                    files[".".join(module)] = Path(place, name)
+        for path in folder.rglob("*.py"):
+            module = [*above, *path.relative_to(folder).with_suffix("").parts]
+            files[".".join(module[:-1] if path.name == "__init__.py" else module)] = path
     return files
 
 
