@@ -19,6 +19,7 @@ from stele.errors import SteleError
 from stele.files.digests import digest
 from stele.files.paths import STAMP
 from stele.papers.claims import load_claims
+from stele.papers.paper import PAGES, PATTERN
 from stele.tables.render.jinja import MEANINGS, SEEN
 from stele.tables.render.pictures import curves, draw_curve
 from stele.tables.render.site import SiteRow, Value, model_title, rows
@@ -224,6 +225,19 @@ def test_a_dataset_is_no_model_and_a_model_is_headed_by_its_key(site):
 def write_markdown_site(results, root, to):
     options = ["--format", "md", "--to", str(to), "--specs", str(root / "paper_tables")]
     assert cli.main(["tables", "site", str(results), *options]) == 0
+
+
+def test_a_site_may_have_a_paper_without_claims(root, kept, tmp_path):
+    copied = shutil.copytree(root / "paper_tables/kept", tmp_path / "papers/kept")
+    (copied / "claims.yaml").unlink()
+    to = tmp_path / "site"
+    assert cli.main(["tables", "site", str(kept), "--to", str(to), "--specs", str(tmp_path / "papers")]) == 0
+    assert "kept.html" in (text := (to / "index.html").read_text()) and "<td>—</td>" in text
+
+
+def test_no_paper_may_be_called_as_a_page_of_the_site(site):
+    names = {path.stem for path in site.iterdir()} - {"kept", "msm", "ccp", "clir_lm", "dense_clt"}
+    assert {name for name in names if re.fullmatch(PATTERN, name)} <= PAGES
 
 
 def test_the_list_of_tables_links_nothing_that_is_not_there(root, kept, tmp_path, monkeypatch):

@@ -40,7 +40,9 @@ FILE = "paper.yaml"
 CLAIMS = "claims.yaml"
 CORRECTIONS = "corrections.yaml"  # of claims.yaml, where a study has fixed it by its digest
 TODAY = "today"  # the tables of today's encoders, which no paper prints: published numbers stand beside ours
-PAGES = frozenset({TODAY, "all_tables", "today_tables"})  # pages of several tables; a paper's is called by its key
+# pages and folders beside the papers', which are called by their keys: of several tables, and of the site
+PAGES = frozenset({TODAY, "all", "all_tables", "today_tables", "tables", "results", "boxes"})
+PAGES |= {"benchmarks", "claims", "how", "index", "model", "models", "parts", "search"}
 PATTERN = r"^[a-z0-9_]+$"  # the key becomes part of paths
 PLAIN_PATH = r"[\w@%+=:,./-]+"  # what may stand in every command of the workflow
 PaperKey = Annotated[str, Field(pattern=PATTERN)]
