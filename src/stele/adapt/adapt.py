@@ -59,12 +59,11 @@ from stele.evaluate.evaluate import (
     build,
     check_checkpoint,
     cost,
-    encoding_of,
-    model_of,
     on_slurm,
     plan_of,
     write,
 )
+from stele.evaluate.model import encoding_of, model_of
 from stele.files.formats import amount, duration
 from stele.files.paths import inside
 from stele.files.reading import read_json

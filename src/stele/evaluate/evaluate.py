@@ -16,12 +16,11 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
@@ -31,19 +30,17 @@ from pydantic import Field
 
 from stele import catalogue
 from stele.catalogue import read_yaml
-from stele.catalogue.schema.costs import Checkpoint
-from stele.catalogue.schema.models import Model, hub_names
+from stele.catalogue.schema.models import Model
 from stele.catalogue.user_documents import UNDETERMINED
-from stele.cluster.sizes import folder_shape
 from stele.command.arguments import Job, Positional, Some
 from stele.command.parent_watch import hear_interrupts
 from stele.config.model import parse_config
 from stele.config.sources import Sources, merged_key_by_key
 from stele.config.user_sets import earlier_sets, merged, user_sets
-from stele.errors import SteleError, unknown
+from stele.errors import SteleError
+from stele.evaluate.model import encoding_of, model_of
 from stele.files.atomic import atomic_file
 from stele.files.paths import inside
-from stele.files.reading import reading
 from stele.plan.paths import as_json, flags
 from stele.plan.plan import Plan
 from stele.plan.scoring import DEFAULT
@@ -53,7 +50,6 @@ log = logging.getLogger(__name__)
 FOLDER = Path("evaluate")
 HEAD = "written by `stele evaluate`; a configuration like any other, for --configfile"
 RESULTS = "results_evaluate"  # apart from the results of the papers' tables
-OF_A_COPY = ("checkpoint", "revision", "encoding")  # of a known model under another name
 # Settings are read without torch, whose import takes two seconds: transformers then counts it as not installed.
 WITHOUT_TORCH = "import sys; sys.modules['torch'] = None; from stele.command.cli import main; sys.exit(main())"
 
@@ -126,118 +122,6 @@ def run(args: Evaluate) -> None:
     build(arguments)
     print(f"Result card: {card}, {Path(card).with_suffix('.html')}")
     print(f"Comparison with published numbers: stele tables references --results-dir {args.results_dir}")
-
-
-# --- which model is meant ---------------------------------------------------------------------------------------------
-def model_of(name_given: str, encoding: dict[str, Any], name: str | None = None) -> tuple[str, dict[str, Any]]:
-    """The key of a model and its entry for `models` of config.yaml.
-
-    For a model of models.yaml the entry has only the user's encoding. `name` is the key to give the model; a folder
-    named like a model of models.yaml counts as a copy of it. Raises SteleError if `name_given` denotes no model.
-    """
-    known = catalogue.entries(Model)
-    of_id = {model.checkpoint.lower(): key for key, model in known.items() if model.checkpoint}
-    folder = Path(name_given).expanduser()
-    if folder.is_dir():
-        return _of_folder(folder.resolve(), of_id, encoding, name)
-    key = name_given if name_given in known else of_id.get(name_given.lower())
-    if key:
-        return _of_known(key, encoding, name)
-    for twin, model in known.items():
-        if model.same_weights_as == name_given:
-            raise SteleError(f"{name_given}: needs its own code, which Stele never runs; use {twin}, the same weights")
-    if not re.fullmatch(r"(?!\.)[\w.-]+/[\w.-]+", name_given):
-        if "/" in name_given:
-            raise SteleError(f"{name_given}: neither a folder nor a hub id (OWNER/NAME)")
-        raise unknown("model", name_given, known, "no folder, no hub id (OWNER/NAME)", hub_names(known))
-    return _named(name, name_given.partition("/")[2]), _with_encoding({"checkpoint": name_given}, encoding)
-
-
-def _of_folder(
-    folder: Path, of_id: Mapping[str, str], encoding: dict[str, Any], name: str | None
-) -> tuple[str, dict[str, Any]]:
-    """Key and entry of a folder's model, a copy of a known one if named like a repository in `of_id` (lower case)."""
-    repository = repository_of(folder)
-    known = of_id if "/" in repository else {full.rpartition("/")[2]: key for full, key in of_id.items()}
-    key = known.get(repository.lower())
-    if name is None and key:
-        difference = size_difference(key, folder)
-        if difference:
-            log.warning("%s has the name of %s, but %s: it is evaluated as another model", folder, key, difference)
-        else:
-            log.warning("%s has the name of %s and counts as a copy of it; --name makes it another model", folder, key)
-            name = key
-    return _named(name, repository.rpartition("/")[2]), _with_encoding({"checkpoint": str(folder)}, encoding)
-
-
-def size_difference(key: str, folder: Path) -> str:
-    """How the layers and width of a folder's model differ from those of models.yaml, in words; "" if they are equal."""
-    sizes, shape = catalogue.entries(Checkpoint).get(key), folder_shape(folder)
-    if shape is None:
-        return "no config.json in it says its layers and width"
-    if sizes is None or (shape.layers, shape.width) == (sizes.layers, sizes.width):
-        return ""
-    return f"has {shape.layers} layers of width {shape.width} in place of {sizes.layers} of {sizes.width}"
-
-
-def _of_known(key: str, encoding: dict[str, Any], name: str | None) -> tuple[str, dict[str, Any]]:
-    """Key and entry of a model of models.yaml, or of the same checkpoint under another name."""
-    model = catalogue.entries(Model)[key]
-    if not model.has_encoder:
-        raise SteleError(f"{key}: has no encoder")
-    if name in (None, key):
-        return key, _with_encoding({}, encoding)
-    copied = {part: value for part, value in model.given().items() if part in OF_A_COPY}
-    return _named(name, key), {**copied, "encoding": {**copied.get("encoding", {}), **encoding}}
-
-
-def _with_encoding(model: dict[str, Any], encoding: dict[str, Any]) -> dict[str, Any]:
-    return {**model, "encoding": encoding} if encoding else model
-
-
-def repository_of(folder: Path) -> str:
-    """OWNER/NAME of a snapshot folder in the Hugging Face cache; for any other folder, the folder's name.
-
-    >>> repository_of(Path("hub/models--intfloat--multilingual-e5-small/snapshots/fd1525a"))
-    'intfloat/multilingual-e5-small'
-    >>> repository_of(Path("models/multilingual-e5-small"))
-    'multilingual-e5-small'
-    """
-    if folder.parent.name == "snapshots" and folder.parent.parent.name.startswith("models--"):
-        return "/".join(folder.parent.parent.name.split("--")[1:])
-    return folder.name
-
-
-def _named(name: str | None, default: str) -> str:
-    """The key that the user gives a model, else one made from the name of its folder or repository."""
-    if name is None:
-        return _key(default, catalogue.entries(Model))
-    if _key(name, {}) != name:
-        raise SteleError(f"--name {name!r}: want letters, digits, '_', '-' and '.', a letter or digit first")
-    return name
-
-
-def _key(name: str, known: Container[str]) -> str:
-    key = re.sub(r"[^A-Za-z0-9_.-]", "_", name).lstrip("_.-") or "model"
-    return f"{key}_own" if key in known else key
-
-
-def encoding_of(pairs: Sequence[str]) -> dict[str, Any]:
-    """Parses KEY=VALUE texts into keys of an encoding, with values read as YAML. Raises SteleError for other texts.
-
-    Prompts and instructions are taken literally, including blanks, except that \\n becomes a line break.
-    """
-    import yaml
-
-    encoding = {}
-    for pair in pairs:
-        key, separator, text = pair.partition("=")
-        if not separator or not key:
-            raise SteleError(f"--encoding: want KEY=VALUE, found {pair!r}")
-        is_text = key.endswith("_prompt") or key == "instruction"
-        with reading(f"--encoding {pair}", "value of YAML", "put quotes around it"):
-            encoding[key] = text.replace("\\n", "\n") if is_text else yaml.safe_load(text)
-    return encoding
 
 
 # --- its configuration ------------------------------------------------------------------------------------------------
