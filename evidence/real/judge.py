@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from stele.adapt.verdict import comparison_facts, judge_looks, rows_of
+from stele.adapt.comparison import comparison_facts, judge_looks, rows_of
 from stele.artifacts import records
 from stele.errors import SteleError
 

@@ -12,7 +12,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from stele.adapt.verdict import Row, leaks, rows_of, term_of, values_of
+from stele.adapt.comparison import Row, rows_of, term_of, values_of
+from stele.adapt.verdict import leaks
 from stele.artifacts import records
 from stele.claims.judging.estimate import combine, interval
 from stele.claims.judging.findings import ALPHA

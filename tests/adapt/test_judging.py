@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from stele.adapt.verdict import case_of, judge_looks, rows_of, unjudged, values_of
+from stele.adapt.comparison import case_of, judge_looks, rows_of, values_of
+from stele.adapt.verdict import unjudged
 from stele.catalogue import entry
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.claims.judging.estimate import detectable, seeds_needed
