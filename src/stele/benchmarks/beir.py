@@ -27,11 +27,17 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from stele.benchmarks._files import below, field, folder_of, identifier, lines, refuse_again, tsv_rows
+from stele.benchmarks._beir_files import (
+    files_of,
+    role_of,
+    shown,
+    split_files,
+    text_files,
+    with_role,
+)
+from stele.benchmarks._files import field, identifier, lines, refuse_again, tsv_rows
 from stele.benchmarks._tables import (
-    all_numbers,
     column_names,
-    filled_columns,
     is_parquet,
     table_passages,
     table_rows,
@@ -39,16 +45,10 @@ from stele.benchmarks._tables import (
 from stele.benchmarks.reader import RetrievalReader
 from stele.benchmarks.types import Data, Judgments, LeftOut, Passage, Query, QuerySet
 from stele.errors import SteleError
-from stele.files.reading import plain_name
 
 logger = logging.getLogger(__name__)
 
 HEAD = ["query-id", "corpus-id", "score"]
-ROLE = re.compile(r"(?:(?P<subset>.+)-)?(?P<role>corpus|quer(?:ies|y)|qrels|default|instructions?|top_ranked)")
-ROLES = {"default": "qrels", "query": "queries", "instructions": "instruction"}
-SHARD = re.compile(r"(.*?)[-_.]?[0-9]*(?:-of-[0-9]+)?")  # a split's file name
-SUFFIXES = ("", ".json", ".jsonl", ".ndjson", ".parquet", ".tsv", ".csv", ".txt")  # others are notes and backups
-SENSES = ("image", "audio", "video")  # columns of MTEB's tasks that are not text retrieval
 NOT_EXCLUDED = "N/A"  # BRIGHT's mark for an empty list
 SHOWN = 5  # ids in a message
 LARGEST = 10**9  # a score has at most nine digits
@@ -66,20 +66,20 @@ class Beir(RetrievalReader):
                     raise SteleError(f"{where}: query {name} has no instruction, but other queries have one")
                 yield Query(name, _text(row["text"], instructions.get(name, row["instruction"]), where))
         if lacking := sorted(judged.keys() - seen):
-            asked, qrels = (_shown(_files(data, query_set.language, role)) for role in ("queries", "qrels"))
+            asked, qrels = (shown(files_of(data, query_set.language, role)) for role in ("queries", "qrels"))
             raise SteleError(
                 f"{asked}: {len(lacking)} judged queries are not in it ({', '.join(lacking[:SHOWN])}); "
                 f"queries and judgments ({qrels}) must be of one release"
             )
 
     def passages(self, data: Data, collection: str) -> Iterator[Passage]:
-        for path in _texts(data, collection, "corpus"):
+        for path in text_files(data, collection, "corpus"):
             yield from map(_trimmed, table_passages(path, _id(path), untitled=True))
 
     def left_out(self, data: Data, query_set: QuerySet) -> LeftOut:
         """Documents that are not hits of a query: its `excluded_ids`, and in BEIR's layout the one with its own id."""
         documents: dict[str, frozenset[str]] = {}
-        if _with_role(data, query_set.language, "queries"):  # judgments may be given alone
+        if with_role(data, query_set.language, "queries"):  # judgments may be given alone
             for where, name, row in _query_rows(data, query_set.language, excluded_ids=list):
                 names = {
                     identifier(value, where, "excluded_ids") for value in row["excluded_ids"] if value != NOT_EXCLUDED
@@ -95,7 +95,8 @@ class Beir(RetrievalReader):
         if lacking := _not_in_corpus(data, query_set.language, named):
             logger.warning(
                 "%s: %d of %d judged documents are not in the corpus (%s); they stay judged, and are never found",
-                _shown(_files(data, query_set.language, "qrels")), len(lacking), len(named), ", ".join(lacking[:SHOWN]),
+                shown(files_of(data, query_set.language, "qrels")),
+                len(lacking), len(named), ", ".join(lacking[:SHOWN]),
             )  # fmt: skip
         return judged
 
@@ -109,7 +110,7 @@ def _trimmed(passage: Passage) -> Passage:
 def _query_rows(data: Data, language: str, **columns: type | None) -> Iterator[tuple[str, str, dict]]:
     """Yields (place, id, columns) of the queries; all columns but the text may be missing."""
     seen: set[str] = set()
-    for path in _texts(data, language, "queries"):
+    for path in text_files(data, language, "queries"):
         key = _id(path)
         for where, row in table_rows(path, {key: None, **columns}, optional=columns.keys() - {"text"}):
             name = refuse_again(identifier(row[key], where, key), seen, where, key)
@@ -135,7 +136,7 @@ def _text(value: Any, instruction: str, where: str) -> str:
 def _instructions(data: Data, language: str) -> dict[str, str]:
     """Maps query id -> instruction, for data sets with instructions in separate files; otherwise empty."""
     columns = {"query-id": None, "instruction": str}
-    rows = (row for path in _split_files(data, language, "instruction") for row in table_rows(path, columns))
+    rows = (row for path in split_files(data, language, "instruction") for row in table_rows(path, columns))
     return {identifier(row["query-id"], where, "query-id"): row["instruction"] for where, row in rows}
 
 
@@ -184,9 +185,9 @@ def checked_judgments(paths: Sequence[Path]) -> int:
             )
         for query in Beir().queries(data, QuerySet(subset, subset, subset)):
             if not query.text.strip():
-                raise SteleError(f"{_shown(_files(data, subset, 'queries'))}: query {query.id} has no text; add one")
+                raise SteleError(f"{shown(files_of(data, subset, 'queries'))}: query {query.id} has no text; add one")
     if max(queries) == 1:
-        raise SteleError(f"{_shown([*numbers])}: one query is judged; want two at least, else no interval can be given")
+        raise SteleError(f"{shown([*numbers])}: one query is judged; want two at least, else no interval can be given")
     return sum(numbers.values())
 
 
@@ -197,9 +198,9 @@ def _id(path: Path) -> str:
 
 
 def _judged(data: Data, language: str) -> Judgments:
-    if ranked := _with_role(data, language, "top_ranked"):
+    if ranked := with_role(data, language, "top_ranked"):
         raise SteleError(
-            f"{_shown(ranked)}: a re-ranking task, whose candidates alone are ranked; Stele searches the whole corpus, "
+            f"{shown(ranked)}: a re-ranking task, whose candidates alone are ranked; Stele searches the whole corpus, "
             "which gives other numbers: remove this file to do so"
         )
     return _read_judgments(_qrels(data, language))
@@ -217,7 +218,7 @@ def _read_judgments(path: Path) -> Judgments:
 
 
 def _qrels(data: Data, language: str) -> Path:
-    (path,) = _files(data, language, "qrels")
+    (path,) = files_of(data, language, "qrels")
     return path
 
 
@@ -251,104 +252,11 @@ def _score(value: object, where: str) -> int:
 
 def _not_in_corpus(data: Data, language: str, names: Collection[str]) -> list[str]:
     """Selects the ids that no document of the corpus has; none if the corpus is not among the data."""
-    if not _with_role(data, language, "corpus"):
+    if not with_role(data, language, "corpus"):
         return []
     lacking = set(names)
-    for path in _split_files(data, language, "corpus"):
+    for path in split_files(data, language, "corpus"):
         key = _id(path)
         for where, row in table_rows(path, {key: None}):
             lacking.discard(identifier(row[key], where, key))
     return sorted(lacking)
-
-
-def _texts(data: Data, language: str, role: str) -> Sequence[Path]:
-    """Finds the files of corpus or queries. Raises SteleError if they hold images, sound or video."""
-    files = _files(data, language, role)
-    for path in files:
-        if senses := filled_columns(path, SENSES):
-            raise SteleError(f"{path}: found {' and '.join(senses)}; Stele encodes text only")
-    return files
-
-
-def _split_files(data: Data, language: str, role: str) -> Sequence[Path]:
-    """Finds a role's files in the split of the judgments, or in the only split, as MTEB's loader does.
-
-    Raises SteleError if there are several splits, or if a numbered export lacks a file.
-    """
-    files = _with_role(data, language, role)
-    splits = {path: split_of(path) for path in files}
-    if len(set(splits.values())) > 1 and (qrels := _with_role(data, language, "qrels")):
-        wanted = {split_of(path) for path in qrels}
-        files = [path for path in files if splits[path] in wanted]
-    if len({splits[path] for path in files}) > 1 or (splits and not files):
-        raise SteleError(
-            f"{_shown(list(splits))}: {role} of several splits; name the judgments' split in `files` of the "
-            "dataset, and number the files of one split"
-        )
-    return all_numbers(files)
-
-
-def _files(data: Data, language: str, role: str) -> Sequence[Path]:
-    """Finds a role's files: one or more for corpus and queries, one for judgments. Raises SteleError otherwise."""
-    files = _with_role(data, language, role) if role == "qrels" else _split_files(data, language, role)
-    if not files:
-        held = sorted(path.name for folder in _folders(data, language) for path in below(folder))
-        raise SteleError(
-            f"{_shown(_folders(data, language))}: no {role} of {language} (a file {role}.jsonl, {role}.parquet or in a "
-            f"folder {role}); found {', '.join(held[:12]) or 'nothing'}"
-        )
-    if role == "qrels" and len(files) > 1:
-        raise SteleError(f"{_shown(files)}: found judgments of several splits; name one in `files` of the dataset")
-    return files
-
-
-def _with_role(data: Data, language: str, role: str) -> list[Path]:
-    files = [
-        (subset, path)
-        for folder in _folders(data, language)
-        for path in below(folder)
-        for subset, actual in [role_of(path.relative_to(folder) if path != folder else Path(path.name))]
-        if actual == role and not path.name.startswith(".")
-    ]
-    of_language = [path for subset, path in files if subset == language]
-    return sorted(of_language or [path for subset, path in files if not subset])
-
-
-def role_of(path: Path) -> tuple[str, str]:
-    """Parses a file's path in a data set's folder into (subset, role), nearest name first; ("", "") for other files.
-
-    >>> role_of(Path("de-corpus/dev-00000-of-00001.parquet")), role_of(Path("qrels/test.tsv"))
-    (('de', 'corpus'), ('', 'qrels'))
-    """
-    if Path(plain_name(path.name)).suffix not in SUFFIXES:
-        return "", ""
-    for name in (path.name.partition(".")[0], *reversed(path.parts[:-1])):
-        if found := ROLE.fullmatch(name):
-            return found["subset"] or "", ROLES.get(found["role"], found["role"])
-    return "", ""
-
-
-def split_of(path: Path) -> str:
-    """Split of a file, from its name or its folder's name; "" if neither has one.
-
-    >>> [split_of(Path(name)) for name in ("qrels/test.tsv", "corpus/dev-00000-of-00002.parquet", "corpus.jsonl.gz")]
-    ['test', 'dev', '']
-    >>> split_of(Path("de-corpus/test/0000.parquet")), split_of(Path("corpus/0000.parquet"))
-    ('test', '')
-    """
-    for name in (path.name.partition(".")[0], path.parent.name):
-        if ROLE.fullmatch(name):
-            return ""
-        if split := SHARD.fullmatch(name)[1]:
-            return "" if ROLE.fullmatch(split) else split
-    return ""
-
-
-def _folders(data: Data, language: str) -> list[Path]:
-    """Finds the folders, or single files, of a language in all given data sets."""
-    folders = [Path(folder) for parts in data.values() if (folder := parts.get(language) or parts.get("all"))]
-    return folders or [folder_of(data, "", language)]
-
-
-def _shown(paths: Sequence[Path]) -> str:
-    return ", ".join(map(str, paths))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from stele import catalogue
-from stele.benchmarks.beir import role_of
+from stele.benchmarks._beir_files import role_of
 from stele.catalogue import datasets, whole
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.costs import AnsweredSize, BenchmarkSize, Checkpoint, Costs, JudgedSize, TrainingSetSize

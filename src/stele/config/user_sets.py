@@ -8,7 +8,7 @@ from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from stele.benchmarks.beir import role_of, split_of
+from stele.benchmarks._beir_files import role_of, split_of
 from stele.catalogue import read_yaml, shipped
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.datasets import OWN, Dataset

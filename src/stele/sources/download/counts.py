@@ -10,8 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from stele.benchmarks._beir_files import role_of, split_of
 from stele.benchmarks._tables import is_parquet
-from stele.benchmarks.beir import checked_judgments, checked_rows, role_of, split_of
+from stele.benchmarks.beir import checked_judgments, checked_rows
 from stele.errors import SteleError
 from stele.files.reading import open_bz2, open_xz, parse_json, reading
 from stele.progress import track
