@@ -72,11 +72,14 @@ class _Terms(dict):
     def __missing__(self, word: str) -> str | None:
         if len(self) >= MOST_WORDS:
             self.clear()
+        self[word] = term = self.of(word)
+        return term
+
+    def of(self, word: str) -> str | None:
+        """Computes a word's term without keeping it."""
         full = _without_article(word, self._elided) if self._elided else word
         # Lucene's English analyzer drops 's before stop words: "it's" is one of them
-        stem = None if full.removesuffix("'s") in self._stopwords else self._stem(_ascii_digits(full))
-        self[word] = stem
-        return stem
+        return None if full.removesuffix("'s") in self._stopwords else self._stem(_ascii_digits(full))
 
 
 class _Numbers(dict):
@@ -88,7 +91,7 @@ class _Numbers(dict):
     def __missing__(self, word: str) -> int | None:
         if len(self) >= MOST_WORDS:
             self.clear()
-        term = self._terms.__missing__(word)
+        term = self._terms.of(word)
         value = None if term is None else self._numbers.get(term, -1)
         self[word] = value
         return value
