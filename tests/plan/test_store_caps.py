@@ -41,6 +41,10 @@ def test_a_model_that_draws_more_than_the_catalogue_s_has_a_store_of_its_own(job
     assert {name for _, name, _ in added.caps} - {name for _, name, _ in plain.caps} == {"long"}
     read = {model: added.pairs(SimpleNamespace(model=model))["mlm:en"] for model in ("long", "short", "msm")}
     assert read["short"] == read["msm"] != read["long"] and "pairs/mlm/long/en" in read["long"]
+    # a third one shares the store of the first that is large enough
+    models["later"] = {**models["long"], "base": "xlmr"}
+    later = jobs(scale="paper", models=models).stores
+    assert later.caps == added.caps and later.name("mlm", "later") == "long"
 
 
 def test_every_cap_is_above_what_its_language_is_drawn(plan):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,7 +10,6 @@ from stele.catalogue.schema.models import Model
 from stele.errors import SteleError
 from stele.plan.paths import Inputs
 from stele.plan.pretraining import Pretraining
-from stele.plan.settings import cached_method
 from stele.plan.text_sizes import TextSizes
 from stele.training import run_sizes
 from stele.training.sampling import language_probabilities
@@ -24,43 +22,50 @@ class Stores:
     pretraining: Pretraining
     text_sizes: TextSizes
 
-    @cached_method
     def name(self, mining: str, model: str) -> str:
-        """The name of the store that a model reads: that of its tokenizer, whose store other models read, too.
+        """The name of the store that a model reads: its tokenizer's, or that of an added model (see `_assigned`)."""
+        return self._assigned[0].get((mining, model), self.pretraining.models.tokenizer(model))
 
-        An added model that draws more examples than all models of the catalogue has a store of its own: a larger
-        shared store would change what the others are trained on.
-        """
-        tokenizer = self.pretraining.models.tokenizer(model)
-        if model in catalogue.entries(Model):
-            return tokenizer
-        drawn = self._caps([model], lambda of_mining, of_model: tokenizer)
-        is_larger = any(cap > self._shared.get(key, cap) for key, cap in drawn.items() if key[0] == mining)
-        return model if is_larger else tokenizer
-
-    @cached_property
-    def _shared(self) -> Caps:
-        """Largest numbers that models of the catalogue can draw, whether built or not: no other table reruns mining."""
-        models = self.pretraining.models
-        known = [model for model in models.all if model in catalogue.entries(Model)]
-        return self._caps(known, lambda mining, model: models.tokenizer(model))
-
-    @cached_property
+    @property
     def caps(self) -> Caps:
         """Largest number of examples that each store keeps, which is what training can draw."""
-        return self._caps(self.pretraining.models.all, self.name)
+        return self._assigned[1]
 
-    def _caps(self, models: Iterable[str], name: Callable[[str, str], str]) -> Caps:
-        most: dict[tuple[str, str, str], float] = {}
-        for model in filter(self.pretraining.models.is_trained, models):
-            drawn = run_sizes.drawn(self.pretraining.recipe(model))
-            for store, mining in self.pretraining.stores(model).items():
-                if self.pretraining.mining.reads_knowledge(mining) or store not in drawn:
-                    continue
+    @cached_property
+    def _assigned(self) -> tuple[dict[tuple[str, str], str], Caps]:
+        """The name of each model's store by (mining recipe, model), and the caps of all stores.
+
+        Models of the catalogue, whether built or not, share the store of their tokenizer. An added model shares that
+        one, or an earlier added model's, if it keeps as many examples as the model draws; else it has a store of its
+        own, since a larger shared store would be mined again and change what others are trained on.
+        """
+        names: dict[tuple[str, str], str] = {}
+        caps: Caps = {}
+        models, known = self.pretraining.models, catalogue.entries(Model)
+        for model in filter(models.is_trained, models.all):
+            tokenizer = models.tokenizer(model)
+            alike = [other for other in models.all if other not in known and models.tokenizer(other) == tokenizer]
+            for mining, drawn in self._drawn(model).items():
+                name = tokenizer
+                if model not in known:
+                    shared = [tokenizer, *(names[mining, other] for other in alike if (mining, other) in names)]
+                    name = next((name for name in shared if _fits(drawn, caps, mining, name)), model)
+                names[mining, model] = name
+                for language, number in drawn.items():
+                    caps[mining, name, language] = max(caps.get((mining, name, language), 0), number)
+        return names, caps
+
+    def _drawn(self, model: str) -> dict[str, dict[str, int]]:
+        """Numbers of examples that a model's training can draw, rounded up, by mining recipe and language."""
+        most: dict[str, dict[str, int]] = {}
+        drawn = run_sizes.drawn(self.pretraining.recipe(model))
+        for store, mining in self.pretraining.stores(model).items():
+            if not self.pretraining.mining.reads_knowledge(mining) and store in drawn:
+                of_mining = most.setdefault(mining, {})
                 for language, share in self._shares(mining, model).items():
-                    key = mining, name(mining, model), language
-                    most[key] = max(most.get(key, 0), run_sizes.most(drawn[store], share))
-        return {key: run_sizes.cap(number) for key, number in most.items()}
+                    number = run_sizes.cap(run_sizes.most(drawn[store], share))
+                    of_mining[language] = max(of_mining.get(language, 0), number)
+        return most
 
     def _shares(self, mining: str, model: str) -> dict[str, float]:
         """Each language's share of the examples drawn in training; 1 if the sizes of the texts are unknown."""
@@ -93,3 +98,8 @@ class Stores:
         if problem := self.pretraining.problem(w.model):
             raise SteleError(f"encoders/{w.model}: {problem[0]}: {problem[1]}")
         return {"base": models.encoder(models[w.model].base, w.pt), "pairs": list(self.pairs(w).values())}
+
+
+def _fits(drawn: dict[str, int], caps: Caps, mining: str, name: str) -> bool:
+    """Whether a store keeps enough examples in all languages that it has so far."""
+    return all(number <= caps.get((mining, name, language), number) for language, number in drawn.items())
