@@ -9,6 +9,7 @@ without heads.
 from __future__ import annotations
 
 import re
+import struct
 from math import prod
 from pathlib import Path
 from typing import Annotated
@@ -17,7 +18,7 @@ from stele.artifacts import records
 from stele.command.arguments import Job, Record, ends_in
 from stele.errors import SteleError
 from stele.files.digests import digest
-from stele.files.reading import reading
+from stele.files.reading import parse_json, reading
 from stele.scoring.score import parse_seeds
 
 # BERT and its kin, the families that can be pretrained here, have a body of these parts and nothing else
@@ -80,12 +81,15 @@ def _is_body(name: str, of_bert: bool) -> bool:
 
 
 def _shapes(path: Path) -> dict[str, list[int]]:
-    """Shapes of the floating-point tensors by name, from the header of a safetensors file.
+    """Shapes of the floating-point tensors by name, from the header of a safetensors file (8 bytes of length, JSON).
 
     Integer tensors are no parameters: older files hold position numbers beside the weights.
     """
-    from safetensors import safe_open
-
-    with reading(path, "safetensors file"), safe_open(path, framework="numpy") as weights:
-        tensors = {name: weights.get_slice(name) for name in weights.keys()}  # noqa: SIM118 (it is no mapping)
-        return {name: tensor.get_shape() for name, tensor in tensors.items() if "F" in tensor.get_dtype()}
+    with reading(path, "safetensors file"), open(path, "rb") as handle:
+        (size,) = struct.unpack("<Q", handle.read(8))
+        header = parse_json(handle.read(min(size, path.stat().st_size)), path, "safetensors file")
+        tensors = {name: tensor for name, tensor in header.items() if name != "__metadata__" and "F" in tensor["dtype"]}
+        shapes = {name: [int(n) for n in tensor["shape"]] for name, tensor in tensors.items()}
+        if any(n < 0 for shape in shapes.values() for n in shape):
+            raise ValueError("a shape is negative")
+        return shapes
