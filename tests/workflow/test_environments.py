@@ -20,7 +20,7 @@ LOCKS = {"cpu": "cpu", "data": "cpu", "snakemake": "cpu", "gpu": "gpu"}  # envir
 # mine nothing and load no model
 ESTIMATES = {"cost", "claims", "all_tables", "today_tables", "table", "figure", "cells", "card"}
 ESTIMATES |= {"verdict", "adaptation_card"}
-NOT_REACHED = {"torch", "transformers", "accelerate", "duckdb", "pyarrow", "ranx", "numba", "regex"}
+NOT_REACHED = {"torch", "transformers", "accelerate", "duckdb", "pyarrow", "ranx", "numba", "regex", "lxml"}
 # what an environment has beside what its commands import
 BESIDE = {
     "tokenizers": "under transformers, and in every record",
