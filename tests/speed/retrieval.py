@@ -221,11 +221,11 @@ def expansion_by_RM3(folder, documents, topics):
         ((_, hits),) = engine().runs("all", [(0.9, 0.4)], 1000)
         return hits
 
-    def only_reranked(expanded, hits):
-        return all({name for name, _ in b} <= {name for name, _ in a} for a, b in zip(expanded, hits, strict=True))
+    def for_the_same_topics(expanded, hits):  # an expanded query finds other documents, too
+        return len(expanded) == len(hits) and all(expanded) and all(hits)
 
     ours = lambda: engine().expanded("all", (0.9, 0.4), 1000, Rm3(filter="none"))  # noqa: E731
-    return ours, [plain], only_reranked
+    return ours, [plain], for_the_same_topics
 
 
 @speed({"the metric ap@1000 of a run for each weight": 5.0}, size={"topics": 50}, tiny={"topics": 3})
