@@ -138,6 +138,9 @@ def test_links_to_folders_are_followed_and_not_in_circles(read, tmp_path):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine/lv").symlink_to(tmp_path / "disk/lv")
     (tmp_path / "disk/lv/up").symlink_to(tmp_path / "disk")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "disk/lv/other").symlink_to(tmp_path / "other")
+    (tmp_path / "other/back").symlink_to(tmp_path / "disk/lv")
     _, record, _ = read({}, "lv")
     assert record["documents"] == 2 and "repeated_documents" not in record["dropped"]
 

@@ -35,8 +35,8 @@ def listing(folder: Path | str) -> list[str]:
 
 
 def _leads_up(folder: Path) -> bool:
-    """Whether a folder is a link to a folder above it, in which no walk would end."""
-    return folder.is_symlink() and folder.parent.resolve().is_relative_to(folder.resolve())
+    """Whether a folder is a link to one on the way to it, or above that, in which no walk would end."""
+    return folder.is_symlink() and any(above.resolve().is_relative_to(folder.resolve()) for above in folder.parents)
 
 
 def find(files: Sequence[str], file: PartFile, part: str, where: str) -> list[str]:
