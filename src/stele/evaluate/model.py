@@ -62,7 +62,7 @@ def _of_folder(
 
 
 def size_difference(key: str, folder: Path) -> str:
-    """How the layers and width of a folder's model differ from those of models.yaml, in words; "" if they are equal."""
+    """Says how many layers, of what width, a folder's model has in place of a known one's; "" if they are equal."""
     sizes, shape = catalogue.entries(Checkpoint).get(key), folder_shape(folder)
     if shape is None:
         return "no config.json in it says its layers and width"

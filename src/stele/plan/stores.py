@@ -23,7 +23,7 @@ class Stores:
     text_sizes: TextSizes
 
     def name(self, mining: str, model: str) -> str:
-        """The name of the store that a model reads: its tokenizer's, or that of an added model (see `_assigned`)."""
+        """Name of the store that a model reads: the key of its tokenizer's model, or of an added one (`_assigned`)."""
         return self._assigned[0].get((mining, model), self.pretraining.models.tokenizer(model))
 
     @property
@@ -44,12 +44,13 @@ class Stores:
         models, known = self.pretraining.models, catalogue.entries(Model)
         for model in filter(models.is_trained, models.all):
             tokenizer = models.tokenizer(model)
-            alike = [other for other in models.all if other not in known and models.tokenizer(other) == tokenizer]
             for mining, drawn in self._drawn(model).items():
                 name = tokenizer
                 if model not in known:
-                    shared = [tokenizer, *(names[mining, other] for other in alike if (mining, other) in names)]
-                    name = next((name for name in shared if _fits(drawn, caps, mining, name)), model)
+                    before = (other for mined, other in names if mined == mining)
+                    alike = (names[mining, other] for other in before if models.tokenizer(other) == tokenizer)
+                    shared = dict.fromkeys([tokenizer, *alike])
+                    name = next((store for store in shared if _fits(drawn, caps, mining, store)), model)
                 names[mining, model] = name
                 for language, number in drawn.items():
                     caps[mining, name, language] = max(caps.get((mining, name, language), 0), number)

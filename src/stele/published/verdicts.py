@@ -5,9 +5,9 @@ evaluated. A model that takes an instruction must have been given the same one, 
 .1. Other differences may change a number but no verdict; a note beside the verdict names them: another revision, other
 practices of the source, a prompt or length from config.yaml, 16 bits, a length that is not the model's.
 
-The order of a value's published numbers never depends on ours. First come numbers that were read at their source, then
-those with the instruction of our benchmark, those of our revision, and those with the smallest tolerance. If a source
-prints numbers by language but not their mean, the mean is computed here, and its note says so.
+The order of a value's published numbers never depends on ours. Numbers that were read at their source come first, then
+numbers with our benchmark's instruction, of our revision, and with the smallest tolerance. If a source prints numbers
+by language but not their mean, the mean is computed here, and its note says so.
 """
 
 from __future__ import annotations

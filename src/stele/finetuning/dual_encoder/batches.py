@@ -84,7 +84,8 @@ def training_group(
 def first_alone(data: Examples, recipe: FinetuningRecipe, seed: int, steps: int) -> int | None:
     """Finds the first optimiser step, from 1, with a query whose only candidate is its positive; None without one.
 
-    Its group has known positives of the query alone, so many examples must share them: else no group is made here.
+    All passages of such a query's group are positives of the query. That takes many examples with these positives: if
+    no query has enough, no group is drawn to find out.
     """
     shared = np.bincount(data.positives[data.positive_offsets[:-1]], minlength=data.positives.max() + 1)
     if np.add.reduceat(shared[data.positives], data.positive_offsets[:-1]).max() < recipe.batch:
