@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from stele.adapt.comparison import comparison_facts, judge_looks, rows_of
 from stele.artifacts import records
+from stele.claims.judging.on_adaptation import comparison_facts, judge_looks, rows_of
 from stele.errors import SteleError
 
 KEYS = ("state", "seeds")

@@ -12,12 +12,12 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from stele.adapt.comparison import Row, rows_of, term_of, values_of
 from stele.adapt.verdict import leaks
 from stele.artifacts import records
 from stele.claims.judging.estimate import combine, interval
 from stele.claims.judging.findings import ALPHA
 from stele.claims.judging.observed import Runs
+from stele.claims.judging.on_adaptation import Row, rows_of, term_of, values_of
 from stele.claims.judging.report import fill
 from stele.errors import SteleError
 

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from stele.adapt.comparison import case_of, judge_looks, rows_of, values_of
 from stele.adapt.verdict import unjudged
 from stele.catalogue import entry
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.claims.judging.estimate import detectable, seeds_needed
 from stele.claims.judging.observed import Runs
+from stele.claims.judging.on_adaptation import case_of, judge_looks, rows_of, values_of
 from stele.errors import SteleError
 from stele.evaluation.paired import read_system
 from tests.claims.made_results import PRETRAINED, UNTRAINED, write_system

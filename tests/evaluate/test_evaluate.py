@@ -17,6 +17,7 @@ from stele.catalogue.schema.costs import Checkpoint
 from stele.catalogue.schema.models import Model
 from stele.command import cli
 from stele.config.model import parse_config
+from stele.config.user_models import encoding_of, model_of
 from stele.errors import SteleError
 from stele.evaluate.evaluate import (
     check_checkpoint,
@@ -25,7 +26,6 @@ from stele.evaluate.evaluate import (
     refuse_another,
     write,
 )
-from stele.evaluate.model import encoding_of, model_of
 from stele.files.paths import inside
 from stele.plan.plan import Plan
 from tests.conftest import ROOT
@@ -187,7 +187,7 @@ def test_a_folder_or_a_repository_cannot_lead_elsewhere(tmp_path, name):
 
 def test_a_configuration_is_written_in_its_folder_alone(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("stele.evaluate.evaluate.FOLDER", tmp_path / "evaluate")
-    monkeypatch.setattr("stele.evaluate.model._key", lambda name, known: f"../{name}")
+    monkeypatch.setattr("stele.config.user_models._key", lambda name, known: f"../{name}")
     assert cli.main(["evaluate", "owner/victim", "--plan"]) == 1
     assert "could lead outside its folder" in capsys.readouterr().err and not list(tmp_path.iterdir())
 

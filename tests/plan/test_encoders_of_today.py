@@ -8,7 +8,7 @@ from stele import catalogue
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.costs import Checkpoint
 from stele.catalogue.schema.models import Model
-from stele.evaluate.evaluate import model_of
+from stele.config.user_models import model_of
 
 TODAY = {key: model for key, model in catalogue.entries(Model).items() if model.is_complete}
 

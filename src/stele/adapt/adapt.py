@@ -54,6 +54,7 @@ from stele.catalogue.user_documents import by_language
 from stele.claims.judging.estimate import FEWEST_SEEDS
 from stele.cluster.sizes import shape_of
 from stele.command.arguments import Job, Number, Positional, Some, Whole
+from stele.config.user_models import encoding_of, model_of
 from stele.errors import SteleError, check_known
 from stele.evaluate.evaluate import (
     build,
@@ -63,7 +64,6 @@ from stele.evaluate.evaluate import (
     plan_of,
     write,
 )
-from stele.evaluate.model import encoding_of, model_of
 from stele.files.formats import amount, duration
 from stele.files.paths import inside
 from stele.files.reading import read_json

@@ -21,7 +21,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from stele.adapt.comparison import FAMILY, Row, comparison_facts, judge_looks, rows_of, values_of
 from stele.artifacts import records
 from stele.artifacts.results import read_result
 from stele.catalogue import whole
@@ -29,6 +28,7 @@ from stele.catalogue.schema.adaptation import AdaptationRules
 from stele.claims.judging.estimate import FEWEST_SEEDS
 from stele.claims.judging.findings import ALPHA
 from stele.claims.judging.observed import Runs
+from stele.claims.judging.on_adaptation import FAMILY, Row, comparison_facts, judge_looks, rows_of, values_of
 from stele.claims.judging.trainings import thinned
 from stele.command.arguments import Job, Json, Record, ResultsFolder, Some, ends_in
 from stele.files.reading import parse_object

@@ -13,7 +13,6 @@ from stele.catalogue import datasets, whole
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.costs import AnsweredSize, BenchmarkSize, Checkpoint, Costs, JudgedSize, TrainingSetSize
 from stele.catalogue.user_data import listing
-from stele.files.reading import read_object
 from stele.plan.plan import Plan
 from stele.recipes import standins
 from stele.recipes.flops import Shape
@@ -166,19 +165,9 @@ def _stated_shape(plan: Plan, model: str, users_folder: str | None) -> Shape | N
     folders = [Path(users_folder).expanduser()] if users_folder else []
     folders += [Path(plan.paths.state(f"checkpoint/{model}")), Path(plan.paths.checkpoint(model)).parent]
     for folder in folders:
-        shape = folder_shape(folder)
+        shape = Shape.in_folder(folder)
         if shape:
             return shape
-    return None
-
-
-def folder_shape(folder: Path) -> Shape | None:
-    """Shape in a folder's first config.json (by path) that states all four sizes; None if there is none."""
-    for file in sorted(folder.rglob("config.json")):
-        config = read_object(file)
-        sizes = [config.get(key) for key in ("num_hidden_layers", "hidden_size", "intermediate_size", "vocab_size")]
-        if all(isinstance(size, int) for size in sizes):
-            return Shape(*sizes)
     return None
 
 

@@ -36,9 +36,9 @@ from stele.command.arguments import Job, Positional, Some
 from stele.command.parent_watch import hear_interrupts
 from stele.config.model import parse_config
 from stele.config.sources import Sources, merged_key_by_key
+from stele.config.user_models import encoding_of, model_of
 from stele.config.user_sets import earlier_sets, merged, user_sets
 from stele.errors import SteleError
-from stele.evaluate.model import encoding_of, model_of
 from stele.files.atomic import atomic_file
 from stele.files.paths import inside
 from stele.plan.paths import as_json, flags

@@ -17,7 +17,10 @@ The recipe's `flops` (objectives/) counts a group's operations, from the sizes o
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, NamedTuple
+
+from stele.files.reading import read_object
 
 
 class Shape(NamedTuple):
@@ -37,6 +40,16 @@ class Shape(NamedTuple):
         inner = getattr(config, "intermediate_size", None) or config.hidden_dim
         window = max(config.attention_window) if config.model_type == "longformer" else None
         return cls(layers, width, inner, config.vocab_size, window)
+
+    @classmethod
+    def in_folder(cls, folder: Path) -> Shape | None:
+        """Reads the sizes from a folder's first config.json (by path) that states all four; None if there is none."""
+        for file in sorted(folder.rglob("config.json")):
+            config = read_object(file)
+            sizes = [config.get(key) for key in ("num_hidden_layers", "hidden_size", "intermediate_size", "vocab_size")]
+            if all(isinstance(size, int) for size in sizes):
+                return cls(*sizes)
+        return None
 
 
 def layer_forward(tokens: float, length: float, shape: Shape, queries: float | None = None) -> float:

@@ -1,4 +1,4 @@
-"""Comparisons of an adapted encoder with the original one and with MLM of the same compute, and their verdicts."""
+"""Verdicts on an adapted encoder, against the original one and against MLM of the same compute, look by look."""
 
 from __future__ import annotations
 

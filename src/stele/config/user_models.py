@@ -11,9 +11,9 @@ from typing import Any
 from stele import catalogue
 from stele.catalogue.schema.costs import Checkpoint
 from stele.catalogue.schema.models import Model, hub_names
-from stele.cluster.sizes import folder_shape
 from stele.errors import SteleError, unknown
 from stele.files.reading import reading
+from stele.recipes.flops import Shape
 
 log = logging.getLogger(__name__)
 
@@ -63,7 +63,7 @@ def _of_folder(
 
 def size_difference(key: str, folder: Path) -> str:
     """Says how many layers, of what width, a folder's model has in place of a known one's; "" if they are equal."""
-    sizes, shape = catalogue.entries(Checkpoint).get(key), folder_shape(folder)
+    sizes, shape = catalogue.entries(Checkpoint).get(key), Shape.in_folder(folder)
     if shape is None:
         return "no config.json in it says its layers and width"
     if sizes is None or (shape.layers, shape.width) == (sizes.layers, sizes.width):
