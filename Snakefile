@@ -19,7 +19,7 @@ from stele.plan.protocols import benchmark_code
 from stele.plan.retrieval import projected, row_of
 from stele.plan.scoring import PUBLISHED
 from stele.snakemake_support import hooks
-from stele.snakemake_support.fingerprint import code, package_modules
+from stele.snakemake_support.fingerprint import code, package_data, package_modules
 from stele.snakemake_support.run_tables import context_digest, context_file
 
 

@@ -61,7 +61,9 @@ def run(args: Mirror) -> None:
         raise SteleError(f"--output {args.output}: want the file name {NAME}, the name of a mirror's manifest")
     from stele.recipes.world import world_sizes
     from stele_world.content.generate import generate
+    from stele_world.schema import check_files
 
+    check_files()
     # the world, and the folders that may be replaced
     clock = start()
     block, languages = parse_object(args.world, "--world"), args.languages

@@ -1,9 +1,9 @@
-"""The YAML files of this package, which are checked when the workflow is read: no job depends on this module."""
+"""The YAML files of this package, which are checked before the internet is generated from them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 
 from stele.catalogue import read_yaml
@@ -13,7 +13,6 @@ from stele_world.content.concepts import check_concepts
 from stele_world.language.scripts import check_scripts
 from stele_world.writers.collections import Layouts
 from stele_world.writers.dump import Names, OtherPages
-from stele_world.writers.library import FOLDER
 
 FILES: dict[str, Callable[[Facts, str], None]] = {
     "stele_world/content/concepts.yaml": check_concepts,
@@ -22,7 +21,6 @@ FILES: dict[str, Callable[[Facts, str], None]] = {
     "stele_world/writers/other_pages.yaml": partial(validate, OtherPages),
     "stele_world/writers/collections.yaml": partial(validate, Layouts),
 }
-TEMPLATES = tuple(f"stele_world/writers/{path.name}" for path in sorted(FOLDER.glob("*.j2")))
 
 
 def read(name: str) -> Values:
@@ -30,7 +28,6 @@ def read(name: str) -> Values:
     return read_yaml(Path(__file__).parents[1] / name)
 
 
-@cache
 def check_files() -> None:
     """Raises SteleError for the first invalid file; names the file, the key and the nearest valid key."""
     for name, check in FILES.items():

@@ -162,6 +162,13 @@ def test_files_that_the_mirror_did_not_write_stay(name, tmp_path, write_mirror):
     write_mirror(tmp_path, 0, ["en"], SMALL)
 
 
+def test_a_misspelt_key_of_the_world_s_files_is_named_before_anything_is_written(tmp_path, write_mirror, monkeypatch):
+    monkeypatch.setattr("stele_world.schema.read", lambda name: {"en": {"talkk": "Talk"}})
+    with pytest.raises(SteleError, match=r"^stele_world/.*\.yaml: .*en"):
+        write_mirror(tmp_path, 0, ["en"], SMALL)
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
 def test_a_damaged_manifest_is_named(tmp_path):
     (tmp_path / "manifest.json").write_text('{"files": ')
     with pytest.raises(SteleError, match=r"manifest.json: not a readable manifest.*run the rule"):

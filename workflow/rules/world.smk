@@ -1,8 +1,5 @@
 # The generated internet (miniature and small only): a mirror of upstream files and stand-ins for public checkpoints.
-from stele_world.schema import FILES, TEMPLATES, check_files
 from stele_world.standins import module_of
-
-check_files()
 
 
 rule mirror:
@@ -10,10 +7,10 @@ rule mirror:
         manifest=plan.paths.manifest,
         user_data=directory(plan.paths.resources("user_data")),
     params:
-        code=code(
+        code=lambda w: code(
             "stele_world.mirror",
             *package_modules("stele_world.writers"),
-            data=(*FILES, *TEMPLATES),
+            data=package_data("stele_world"),
         ),
         world=lambda w: as_json(plan.settings.sizes.world.given()),
         languages=lambda w: plan.settings.sizes.languages,

@@ -149,6 +149,14 @@ def package_modules(package: str) -> list[str]:
     return [f"{package}.{path.stem}" for path in sorted(folder.glob("*.py")) if path.stem != "__init__"]
 
 
+def package_data(package: str) -> list[str]:
+    """Paths of all YAML files and templates in a package, for `code`."""
+    folder = _root(package)
+    return [
+        path.relative_to(folder).as_posix() for kind in ("yaml", "j2") for path in folder.glob(f"{package}/**/*.{kind}")
+    ]
+
+
 @cache
 def _language_facts(module: str) -> list[tuple[str, str, object]]:
     """Lists (language, key, value) for the keys of languages.yaml that a module names in `LANGUAGE_FACTS`."""
@@ -172,7 +180,7 @@ def _data_digest(path: Path) -> str:
 
 
 @cache
-def code(command: str, *chosen: str, data: tuple[str, ...] = ()) -> str:
+def code(command: str, *chosen: str, data: Iterable[str] = ()) -> str:
     """Fingerprint of a command ("pretraining.pretrain"), of modules it chooses by name and of data files it reads.
 
     `data` are files or folders below the package ("catalogue/languages.yaml", "tables/render/templates").
