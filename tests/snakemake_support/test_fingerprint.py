@@ -83,11 +83,13 @@ def test_the_package_beside_it_is_named_in_full_and_followed_into_the_product(pa
     modules = fingerprint.package_modules("stele_world.writers")
     reached = {"stele_world", "stele_world.writers", "stele_world.writers.a", "stele_world.data"}
     assert set(fingerprint.closure(modules)) == {*reached, "shared", "shared.tool", "deep"}
-    before = fresh(*modules, data=("stele_world/a.yaml",))
+    data = fingerprint.package_data("stele_world")
+    assert data == ("stele_world/a.yaml",)
+    before = fresh(*modules, data=data)
     (package / "deep.py").write_text("def g():\n    return 2\n")
-    changed = fresh(*modules, data=("stele_world/a.yaml",))
+    changed = fresh(*modules, data=data)
     (world / "a.yaml").write_text("a: 2\n")
-    assert len({before, changed, fresh(*modules, data=("stele_world/a.yaml",))}) == 3
+    assert len({before, changed, fresh(*modules, data=data)}) == 3
 
 
 def test_facts_about_languages_count_by_value_where_a_module_names_their_keys(package):

@@ -149,12 +149,11 @@ def package_modules(package: str) -> list[str]:
     return [f"{package}.{path.stem}" for path in sorted(folder.glob("*.py")) if path.stem != "__init__"]
 
 
-def package_data(package: str) -> list[str]:
-    """Paths of all YAML files and templates in a package, for `code`."""
+def package_data(package: str) -> tuple[str, ...]:
+    """Paths of all YAML files and templates in a package, as the hashable `data` of `code`."""
     folder = _root(package)
-    return [
-        path.relative_to(folder).as_posix() for kind in ("yaml", "j2") for path in folder.glob(f"{package}/**/*.{kind}")
-    ]
+    paths = (path for kind in ("yaml", "j2") for path in folder.glob(f"{package}/**/*.{kind}"))
+    return tuple(path.relative_to(folder).as_posix() for path in paths)
 
 
 @cache
@@ -180,7 +179,7 @@ def _data_digest(path: Path) -> str:
 
 
 @cache
-def code(command: str, *chosen: str, data: Iterable[str] = ()) -> str:
+def code(command: str, *chosen: str, data: tuple[str, ...] = ()) -> str:
     """Fingerprint of a command ("pretraining.pretrain"), of modules it chooses by name and of data files it reads.
 
     `data` are files or folders below the package ("catalogue/languages.yaml", "tables/render/templates").
