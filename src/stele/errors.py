@@ -33,6 +33,10 @@ _NO_MEMORY = re.compile(
     r"|can't start new thread",
     re.IGNORECASE,
 )
+# how libraries say that the disk is full where they raise no OSError with its number: safetensors, numpy, faiss
+_NO_ROOM = re.compile(
+    r"no space left on device|quota exceeded|file too large|\b\d+ requested and \d+ written", re.IGNORECASE
+)
 
 
 def exhausted(error: BaseException) -> SteleError | None:
@@ -52,9 +56,10 @@ bytes). What was saved before stays: give the same command more memory (ulimit -
                 f"memory is full, or a limit of it is reached ({reason}). What was saved before stays: give the same "
                 "command more memory (ulimit -v, the job's request)"
             )
-        if isinstance(cause, OSError) and cause.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        if _is_room(cause):
+            reason = getattr(cause, "strerror", None) or " ".join(str(cause).split())[:200]
             return SteleError(
-                f"the disk is full, or a quota or a limit of file sizes is reached ({cause.strerror}). Nothing "
+                f"the disk is full, or a quota or a limit of file sizes is reached ({reason}). Nothing "
                 "half-written stays, and what was saved before does: free some space, then give the same command again"
             )
     return None
@@ -69,6 +74,12 @@ def without_threads() -> SteleError | None:
     except (RuntimeError, MemoryError) as error:
         return exhausted(error)
     return None
+
+
+def _is_room(error: BaseException) -> bool:
+    if isinstance(error, OSError) and error.errno is not None:
+        return error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    return not isinstance(error, SteleError) and bool(_NO_ROOM.search(str(error)))
 
 
 def _is_memory(error: BaseException) -> bool:

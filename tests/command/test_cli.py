@@ -2,11 +2,17 @@
 
 import importlib
 import os
+import resource
 import signal
 import subprocess
 import sys
+from unittest import mock
 
+import faiss
+import numpy as np
 import pytest
+import safetensors.torch
+import torch
 
 from stele.command import cli
 from tests.conftest import ROOT
@@ -41,6 +47,41 @@ def test_a_library_that_interrupts_for_want_of_memory_is_no_ctrl_c(monkeypatch, 
     monkeypatch.setattr("threading.Thread.start", refuse)
     assert cli.main(["tables", "table"]) == 1
     assert capsys.readouterr().err.startswith("stele: error: memory is full, or a limit of it is reached")
+
+
+def full_disk(write):
+    """The error of `write` where no file may have more than 1,000 bytes."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, limits[1]))
+    try:
+        with pytest.raises(Exception) as caught:
+            write()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    return caught.value
+
+
+@pytest.mark.parametrize("library", ["safetensors", "numpy", "torch", "faiss"])
+def test_a_full_disk_is_told_in_a_sentence_whichever_library_writes(library, tmp_path, monkeypatch, capsys):
+    path, numbers = str(tmp_path / "written"), torch.zeros(64, 64)
+
+    def save(*_):
+        if library == "torch":
+            with open(path, "wb") as handle:
+                torch.save(numbers, handle)
+        elif library == "numpy":
+            np.save(path, numbers.numpy())
+        elif library == "faiss":
+            faiss.write_index(index, path)
+        else:
+            safetensors.torch.save_file({"a": numbers}, path)
+
+    index = faiss.IndexFlatIP(64)
+    index.add(numbers.numpy())
+    error = full_disk(save)
+    monkeypatch.setattr(cli, "_run", mock.Mock(side_effect=error))
+    assert cli.main(["tables", "table"]) == 1
+    assert capsys.readouterr().err.startswith("stele: error: the disk is full, or a quota or a limit of file sizes")
 
 
 def test_help_lists_every_stage_and_its_commands(capsys):
