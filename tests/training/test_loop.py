@@ -14,7 +14,7 @@ from torch import nn
 
 from stele.errors import SteleError
 from stele.recipes.optimisation import Optimisation
-from stele.training import saved_state
+from stele.training import loop, saved_state
 from stele.training.callbacks import Curve, Evaluation, Snapshots
 from stele.training.curve import NORM, MetricsLog
 from stele.training.loop import MicroBatches, train
@@ -186,6 +186,23 @@ def test_a_kill_while_saving_leaves_the_state_before(tmp_path, monkeypatch):
         fit(tmp_path, optimisation=fit_once)
     assert (tmp_path / "training.pt").read_bytes() == whole
     assert [path.name for path in tmp_path.iterdir()] == [saved_state.FILE]
+
+
+def test_a_state_that_takes_long_to_write_leaves_time_to_train(tmp_path, monkeypatch):
+    """A second a step, three to write the state: with a state every two seconds, no step would follow another."""
+    now, saved = [0.0], []
+    monkeypatch.setattr(loop.time, "monotonic", lambda: now[0])
+
+    def write(folder, values):
+        saved.append(values["step"])
+        now[0] += 3
+
+    def pass_a_second():
+        now[0] += 1
+
+    monkeypatch.setattr(saved_state, "save", write)
+    fit(tmp_path, at_step=dict.fromkeys(range(1, 13), pass_a_second), optimisation=settings(save_every_seconds=2))
+    assert saved == [2, 4, 6, 8, 10]
 
 
 def test_a_damaged_state_is_named(tmp_path):

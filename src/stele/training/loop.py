@@ -223,7 +223,6 @@ class _Run:
 
     def save(self) -> None:
         self.metrics_log.flush()
-        self.saved = time.monotonic()
         if self.process.is_main:
             values = {
                 "step": self.step,
@@ -237,6 +236,7 @@ class _Run:
             }
             saved_state.save(self.folder, values)
         self.process.barrier()  # a process that ended now would end the first one while it writes
+        self.saved = time.monotonic()  # a state that takes longer to write than the interval is not due again at once
 
     def resume(self) -> None:
         saved = saved_state.load(self.folder, self.process.device)
