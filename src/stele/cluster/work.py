@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -61,9 +62,11 @@ def device(name: str | None) -> str:
 
     >>> device("h100"), device("NVIDIA_A100-SXM4"), device(None), device("mi250")
     ('h100', 'a100', 'a100', 'a100')
+    >>> device("nvidia_geforce_rtx_4090"), device("nvidia_rtx_a4000")  # as SLURM's own detection names them; no A40
+    ('rtx4090', 'a100')
     """
-    known = catalogue.entries(Device)
-    return next((kind for kind in known if kind in (name or "").lower()), REFERENCE)
+    model = (name or "").lower().replace("rtx_", "rtx")
+    return next((kind for kind in catalogue.entries(Device) if re.search(rf"{kind}(?!\d)", model)), REFERENCE)
 
 
 def rate(kind: str, on: str) -> float:
