@@ -75,6 +75,12 @@ def test_lines_of_setup_may_have_braces():
     assert run_in_shell(["export KIND=${PYTHONPATH}"]) == "/own /own\n"
 
 
+@pytest.mark.parametrize("line", ["true\nexport KIND=two\n", "export KIND=two  # of two", "export KIND=two;"])
+def test_lines_of_setup_may_end_as_those_of_a_shell_script_do(line):
+    """YAML's `- |` gives several lines as one text; after a comment the job's command would not run at all."""
+    assert run_in_shell(["set -e", line]) == "/own two\n"
+
+
 def test_modules_are_loaded_outside_of_a_container(monkeypatch):
     monkeypatch.delenv("KIND", raising=False)
     job_environment.take_environment(

@@ -107,10 +107,10 @@ def bind(folders: Iterable[Path]) -> None:
 def as_prefix(lines: Sequence[str]) -> str:
     """Joins shell lines into a prefix for Snakemake's commands, with braces doubled.
 
-    >>> as_prefix(["set -e", "module load ${CUDA}"])
-    'set -e; module load ${{CUDA}}; '
+    >>> as_prefix(["set -e", "module load ${CUDA}  # 12.8"])
+    'set -e\\nmodule load ${{CUDA}}  # 12.8\\n'
     """
-    return "".join(f"{line}; " for line in lines).replace("{", "{{").replace("}", "}}")
+    return "".join(f"{line}\n" for line in lines).replace("{", "{{").replace("}", "}}")
 
 
 # --- on a node --------------------------------------------------------------------------------------------------------
