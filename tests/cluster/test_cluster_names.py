@@ -172,6 +172,14 @@ def test_a_user_s_default_resources_add_to_what_each_job_requests(fresh, given):
     assert {"3000", "112000"} <= {request["mem_mb"] for request in requests(run)}, "a rule's own stays"
 
 
+def test_options_of_a_user_s_own_leave_a_gpu_s_job_its_time_to_save(fresh, given):
+    """By `--set-resources`, which replaces what the rule has."""
+    own = ["--set-resources", "pretrain:slurm_extra=--exclusive", "mine:slurm_extra=--exclusive"]
+    run = snakemake(fresh, "--profile", "slurm", "-n", "-p", *own, "--", TARGET, STELE_CLUSTER=str(given("{}")))
+    options = {request["slurm_extra"]: request.get("gpu") for request in requests(run)}
+    assert options["--signal=TERM@300 --exclusive"] == "4" and options["--signal=TERM@120 --exclusive"] is None
+
+
 def test_the_local_profile_knows_nothing_of_the_cluster_s(fresh, given):
     path = given(MINE)
     run = snakemake(fresh, "-n", "results/mrtydi/msm/zero_shot_nq.json", STELE_CLUSTER=str(path))

@@ -118,7 +118,8 @@ def add_sbatch_options(workflow: Any) -> None:
         extra = rule.resources["slurm_extra"]
         options = [users, "" if extra.raw == default.raw else _options(extra.raw)]
         if None not in options:  # an expression stays as it is
-            signal = [] if any("--signal" in text for text in options) else [resources.SIGNAL]
+            usual = resources.SIGNAL if rule.resources.get("gpus") in (None, 0) else resources.GPU_SIGNAL
+            signal = [] if any("--signal" in text for text in options) else [usual]
             rule.resources["slurm_extra"] = " ".join(filter(None, [*signal, *options]))
 
 
