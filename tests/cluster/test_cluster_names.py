@@ -180,6 +180,13 @@ def test_options_of_a_user_s_own_leave_a_gpu_s_job_its_time_to_save(fresh, given
     assert options["--signal=TERM@300 --exclusive"] == "4" and options["--signal=TERM@120 --exclusive"] is None
 
 
+def test_a_signal_of_a_user_s_own_is_that_of_all_jobs(fresh, given):
+    """sbatch uses the last of equal options, which was the rule's for jobs with a GPU."""
+    own = ["--default-resources", "slurm_extra=--signal=TERM@900"]
+    run = snakemake(fresh, "--profile", "slurm", "-n", "-p", *own, "--", TARGET, STELE_CLUSTER=str(given("{}")))
+    assert {request["slurm_extra"] for request in requests(run)} == {"--signal=TERM@900"}
+
+
 def test_the_local_profile_knows_nothing_of_the_cluster_s(fresh, given):
     path = given(MINE)
     run = snakemake(fresh, "-n", "results/mrtydi/msm/zero_shot_nq.json", STELE_CLUSTER=str(path))

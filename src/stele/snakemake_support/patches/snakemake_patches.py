@@ -116,7 +116,7 @@ def add_sbatch_options(workflow: Any) -> None:
     users = "" if default.raw == resources.SIGNAL else _options(default.raw)
     for rule in workflow.rules:
         extra = rule.resources["slurm_extra"]
-        options = [users, "" if extra.raw == default.raw else _options(extra.raw)]
+        options = [users, "" if extra.raw in (default.raw, resources.GPU_SIGNAL) else _options(extra.raw)]
         if None not in options:  # an expression stays as it is
             usual = resources.SIGNAL if rule.resources.get("gpus") in (None, 0) else resources.GPU_SIGNAL
             signal = [] if any("--signal" in text for text in options) else [usual]
