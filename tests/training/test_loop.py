@@ -1,10 +1,12 @@
 """The training loop: accumulation, resuming after a kill, signals, mixed precision, divergence, several processes."""
 
 import csv
+import errno
 import multiprocessing
 import os
 import signal
 from pathlib import Path
+from unittest import mock
 from xml.etree import ElementTree
 
 import pytest
@@ -208,6 +210,14 @@ def test_a_state_that_takes_long_to_write_leaves_time_to_train(tmp_path, monkeyp
 def test_a_damaged_state_is_named(tmp_path):
     (tmp_path / "training.pt").write_bytes(b"PK\x03\x04 not a state")
     with pytest.raises(SteleError, match=r"training\.pt: not a readable training state"):
+        fit(tmp_path)
+
+
+@pytest.mark.parametrize("error", [OSError(errno.ESTALE, "Stale file handle"), RuntimeError("CUDA error: ECC error")])
+def test_a_state_that_cannot_be_read_for_now_is_not_to_be_deleted_at_once(tmp_path, monkeypatch, error):
+    (tmp_path / "training.pt").write_bytes(b"whole")
+    monkeypatch.setattr(torch, "load", mock.Mock(side_effect=error))
+    with pytest.raises(SteleError, match=r"training\.pt: .*run the same command again; if that fails alike"):
         fit(tmp_path)
 
 

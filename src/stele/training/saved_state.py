@@ -34,7 +34,9 @@ def load(folder: Path, device: Any) -> State | None:
     path = Path(folder) / FILE
     if not path.exists():
         return None
-    with reading(path, "training state", f"delete {folder} to train from the start"):
+    # a file server or a GPU that fails says nothing about the file, which may hold days of training
+    advice = f"run the same command again; if that fails alike on another node, delete {folder} to train from the start"
+    with reading(path, "training state", advice):
         return torch.load(path, map_location=device, weights_only=True)
 
 
