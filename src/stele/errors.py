@@ -45,6 +45,9 @@ def exhausted(error: BaseException) -> SteleError | None:
     >>> print(exhausted(RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes")))
     memory is full, or a limit of it is reached (DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 \
 bytes). What was saved before stays: give the same command more memory (ulimit -v, the job's request)
+    >>> print(exhausted(RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB.")))
+    memory is full, or a limit of it is reached (CUDA out of memory. Tried to allocate 2.00 GiB.). What was saved \
+before stays: use a GPU with more memory, or a smaller encode_chunk in the recipe
     """
     causes = [error]
     while (cause := causes[-1].__cause__ or causes[-1].__context__) is not None:
@@ -52,9 +55,11 @@ bytes). What was saved before stays: give the same command more memory (ulimit -
     for cause in reversed(causes):  # the first that happened
         if _is_memory(cause):
             reason = " ".join(str(cause).split())[:200] or type(cause).__name__
+            way = "give the same command more memory (ulimit -v, the job's request)"
+            if isinstance(cause, RuntimeError) and re.search(r"cuda|\b(hip|gpu)\b", reason, re.IGNORECASE):
+                way = "use a GPU with more memory, or a smaller encode_chunk in the recipe"
             return SteleError(
-                f"memory is full, or a limit of it is reached ({reason}). What was saved before stays: give the same "
-                "command more memory (ulimit -v, the job's request)"
+                f"memory is full, or a limit of it is reached ({reason}). What was saved before stays: {way}"
             )
         if _is_room(cause):
             reason = getattr(cause, "strerror", None) or " ".join(str(cause).split())[:200]
