@@ -133,11 +133,23 @@ def test_the_gpus_that_are_seen_are_those_that_were_asked_for(monkeypatch, given
         assert os.environ[launch.DEVICES] == left
 
 
+def test_where_slurm_gives_whole_nodes_a_job_takes_what_it_asked_for(monkeypatch):
+    """All four are its own; on a node that is shared without isolation the others are of other jobs."""
+    _sees(monkeypatch, "0,1,2,3", in_slurm=True)
+    monkeypatch.setenv("SLURM_GPUS_ON_NODE", "1")
+    with pytest.raises(SteleError, match="requested 1 GPU and sees 4"):
+        launch.with_gpus(launch.Resources(gpus=1), trains=True)
+    monkeypatch.setenv("SLURM_GPUS_ON_NODE", "4")
+    assert launch.with_gpus(launch.Resources(gpus=1), trains=True) == launch.Resources(gpus=1)
+    assert os.environ[launch.DEVICES] == "0"
+
+
 def _sees(monkeypatch, given, in_slurm=False):
     monkeypatch.setenv("STELE_DEVICE", "cpu")
     monkeypatch.setenv(launch.DEVICES, given)
     monkeypatch.setenv("SLURM_JOB_ID", "7")  # an allocation that one types in is not what a rule requested
-    monkeypatch.delenv(launch.JOB, raising=False)
+    for name in (launch.JOB, "SLURM_GPUS_ON_NODE"):
+        monkeypatch.delenv(name, raising=False)
     if in_slurm:
         monkeypatch.setenv(launch.JOB, "1")
 

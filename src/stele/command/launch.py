@@ -27,6 +27,7 @@ from stele.files.formats import amount
 log = logging.getLogger(__name__)
 
 DEVICES = "CUDA_VISIBLE_DEVICES"
+ALLOCATED = "SLURM_GPUS_ON_NODE"  # number of GPUs on this node that SLURM gave to the job's step
 RENDEZVOUS = "STELE_RENDEZVOUS"  # host:port where the torchruns of several nodes find each other
 # passed on to the ranks; torchrun's list lacks the last
 SIGNALS = ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1")
@@ -79,14 +80,16 @@ def visible() -> list[str]:
 def with_gpus(resources: Resources, trains: bool) -> Resources:
     """The job's resources with the GPUs that it really gets; hides all other visible GPUs from it.
 
-    Raises SteleError if a SLURM job sees more or fewer GPUs than it requested, or a training fewer. Other jobs on one
-    node run on the GPUs there are, even none, with a warning: their number changes the speed and not the results.
+    Raises SteleError if a SLURM job sees fewer GPUs than it requested, or more that are not all its own, or a training
+    fewer. Other jobs on one node run on the GPUs there are, even none, with a warning: their number changes the speed
+    and not the results.
     """
     requested = resources.gpus
     if not requested:
         return resources
     seen, in_slurm = visible(), JOB in os.environ
-    if len(seen) == requested or (len(seen) > requested and not in_slurm):
+    own = not in_slurm or os.environ.get(ALLOCATED) == str(len(seen))  # some partitions give each job a whole node
+    if len(seen) == requested or (len(seen) > requested and own):
         os.environ[DEVICES] = ",".join(seen[:requested])
         return resources
     if not (in_slurm or trains) and resources.nodes == 1:
