@@ -10,7 +10,8 @@ import pytest
 from stele.errors import SteleError
 from stele.evaluation.bootstrap import interval, resampled_means
 from stele.evaluation.significance import load_test
-from stele.scoring import compare
+from stele.files.digests import sha256
+from stele.scoring import compare, score
 from tests.evaluation.score_files import write_csv, write_result
 from tests.jobs import job
 
@@ -207,3 +208,19 @@ def test_runs_are_scored_and_compared(tmp_path, capsys):
     written = json.loads((tmp_path / "out.json").read_text())
     assert written["comparisons"][0]["p"] == 0.125
     assert list(written["systems"]["good"]["files"]) == [f"sw={tmp_path / 'good'}"]
+
+
+def test_a_path_may_have_an_equals_sign_or_a_comma(tmp_path, systems, monkeypatch):
+    """Anserini calls a run run_bm25(k1=0.9,b=0.4)_default; a folder may be called by its learning rate."""
+    monkeypatch.chdir(tmp_path)
+    Path("lr=1e-5").mkdir()
+    table = systems[2].rename("lr=1e-5/a,b.csv")
+    compared("--system", "old", f"lr=1e-5/{table.name}", *systems[3:], "--output", "out.json")
+    qrels, run = Path("qrels,all"), Path("run_bm25(k1=0.9,b=0.4)_default")
+    qrels.write_text("0 0 a 1\n")
+    run.write_text("0 Q0 a 1 2.0 t\n")
+    data, output = ["--data", f"mrtydi:sw={qrels}"], ["--output", "score.json"]
+    for given in (f"sw={run}", str(run)):
+        score.run(job(score, ["mrtydi", "--run", given, *data, *output]))
+        digests = json.loads(Path("score.json").read_text())["files"]
+        assert digests == {given: sha256(run), f"mrtydi:sw={qrels}": sha256(qrels)}

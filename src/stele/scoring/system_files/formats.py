@@ -63,6 +63,11 @@ def read_output(files: str) -> Output:
         return _read_output(files)
 
 
+def output_paths(files: str) -> list[Path]:
+    """Paths of an output: those of embeddings, which a comma joins, else the file, whose name may have a comma."""
+    return [Path(name) for name in (files.split(",") if files.lower().endswith(".npy") else [files])]
+
+
 def _read_output(files: str) -> Output:
     if files.lower().endswith(".npy"):
         return _embeddings(files)
@@ -157,7 +162,7 @@ def _vectors(record: Record, path: Path) -> Output:
 
 
 def _embeddings(files: str) -> Output:
-    paths = [Path(name) for name in files.split(",")]
+    paths = output_paths(files)
     if len(paths) != 2:
         raise SteleError(f"--run {files!r}: want a pair of embeddings, FIRST.npy,SECOND.npy, rows being translations")
     return Output(paths[0], vectors={None: _pair(paths)})

@@ -23,7 +23,7 @@ from stele.evaluation.metrics import load_metric
 from stele.evaluation.scores import Scores
 from stele.evaluation.similarity import nearest
 from stele.files.digests import digest, sha256
-from stele.scoring.system_files.formats import Output, read_output
+from stele.scoring.system_files.formats import Output, output_paths, read_output
 
 Pair = tuple[np.ndarray, np.ndarray]  # embeddings whose rows belong together
 logger = logging.getLogger(__name__)
@@ -31,17 +31,22 @@ logger = logging.getLogger(__name__)
 
 def given_outputs(runs: Iterable[str]) -> list[tuple[str | None, Output]]:
     """Reads the outputs of `--run [QUERY_SET=]FILE ...`, each with the query set or language named for it."""
-    outputs = []
-    for item in runs:
-        name, equals, path = item.partition("=")
-        outputs.append((name, read_output(path)) if equals else (None, read_output(item)))
-    return outputs
+    return [(name, read_output(path)) for name, path in map(_named, runs)]
+
+
+def _named(item: str) -> tuple[str | None, str]:
+    """Name, if there is one, and path of `[NAME=]PATH`; a file that exists may have "=" in its path, as lr=1e-5/a.csv.
+
+    >>> _named("sw=run.txt")
+    ('sw', 'run.txt')
+    """
+    name, equals, path = item.partition("=")
+    return (name, path) if equals and not all(part.exists() for part in output_paths(item)) else (None, item)
 
 
 def given_digests(files: Iterable[str]) -> dict[str, str]:
     """Digests by file argument: a file's SHA-256, a folder's digest, those of a pair joined by a blank."""
-    paths = {file: file.partition("=")[2] or file for file in files}
-    return {file: " ".join(_digest(Path(part)) for part in path.split(",")) for file, path in paths.items()}
+    return {file: " ".join(map(_digest, output_paths(_named(file)[1]))) for file in files}
 
 
 def _digest(path: Path) -> str:
