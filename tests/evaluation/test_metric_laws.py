@@ -14,6 +14,7 @@ from stele.evaluation.aggregate import over_seeds
 from stele.evaluation.evaluate import evaluate
 from stele.evaluation.metric import Case
 from stele.evaluation.metrics import load_metric
+from stele.evaluation.ranx_metrics import Line, ranx_table
 from tests.evaluation.cases import case_of, score
 
 CUTS = {"mrr": (1, 10, 100), "recall": (1, 10, 30), "map": (1, 5, 20), "ap": (5, 1000), "p": (1, 20), "ndcg": (1, 20)}
@@ -97,6 +98,18 @@ def test_a_query_without_a_relevant_passage_is_guessed_at_0(metric):
     case = case_of([list("abcxy")], [{"a": 0}])
     case.candidates["s"] = 5
     assert load_metric(metric).guess(case).tolist() == load_metric(metric).values(case).tolist() == [0.0]
+
+
+@pytest.mark.parametrize("measured", ["precision", "recall", "mrr", "map", "ndcg"])
+def test_a_metric_without_a_cut_is_guessed_at_as_many_ranks_as_the_system_gave(measured, monkeypatch):
+    """A line `cut: 0` of ranx.yaml: all 60 ways to rank three of five candidates, and a query without a result."""
+    monkeypatch.setitem(ranx_table(), "whole", Line(ranx=measured, cut=0))
+    judged = {"a": 2, "b": 1, "c": 0}
+    orders = list(itertools.permutations("abcxy", 3))
+    expected = values("whole", [(list(order), judged) for order in orders]).mean()
+    case = case_of([list("axy"), []], [judged] * 2)
+    case.candidates["s"] = 5
+    assert load_metric("whole").guess(case)[0] == pytest.approx(expected, rel=1e-12)
 
 
 def test_the_error_of_a_guess_is_that_of_the_values_distance_from_it():

@@ -21,16 +21,19 @@ SHIFTS = 5  # other questions whose outputs are tried
 
 
 def by_query(case: Case, expected: Expected, cut: int) -> np.ndarray:
-    """Chance level of each judged query, float64 [rows]; `expected` is one of the functions below."""
+    """Chance level of each judged query, float64 [rows]; `expected` is one of the functions below.
+
+    Without a cut (0) as many ranks count as the system gave.
+    """
     known: dict[tuple, float] = {}
     guesses = np.full(len(case.queries), np.nan)
     for row, query_set in enumerate(case.query_sets):
         relevant = tuple(sorted((grade for grade in case.relevant[row].values() if grade > 0), reverse=True))
         candidates = case.candidates.get(query_set.name)
         if candidates and len(relevant) <= candidates:
-            key = candidates, relevant
+            key = candidates, relevant, cut or max(1, len(case.ranking(row)))
             if key not in known:
-                known[key] = expected(candidates, relevant, cut)
+                known[key] = expected(*key)
             guesses[row] = known[key]
     return guesses
 
