@@ -101,6 +101,19 @@ def test_a_search_that_says_how_many_passages_it_had_gives_a_guess(tmp_path, swa
     assert read_result(tmp_path / "results/mrtydi/msm/zero_shot_nq/pt0-ft1.json").metrics["recall@5"].guess.errors["sw"]
 
 
+def test_records_of_several_languages_keep_their_guesses(tmp_path, swahili):
+    (tmp_path / "te.txt").write_text("0 0 a 1\n1 0 b 1\n")
+    for name, run in {"sw": {"0": [("x", 2.0)], "1": [("y", 3.0)]}, "te": {"0": [("a", 2.0)]}}.items():
+        path = retrieval(tmp_path / name, {name: run})
+        record = read_record(path)
+        record["searches"][name]["passages"] = 10
+        write_sealed(path, record)
+    runs = [str(tmp_path / name / "run/retrieval.json") for name in ("sw", "te")]
+    data, output = [f"mrtydi:sw={swahili}", f"mrtydi:te={tmp_path / 'te.txt'}"], tmp_path / "x.json"
+    score.run(job(score, ["mrtydi", "--run", *runs, "--data", *data, "--metrics", "recall@5", "--output", str(output)]))
+    assert read_record(output)["metrics"]["recall@5"]["guess"]["languages"] == {"sw": 0.5, "te": 0.5}
+
+
 def test_scoring_twice_gives_the_same_values(tmp_path, swahili):
     first, queries = scored(tmp_path, [f"mrtydi:sw={swahili}"])
     written = queries.read_bytes()

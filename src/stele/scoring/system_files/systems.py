@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from stele import catalogue
+from stele.artifacts.records import Record
 from stele.artifacts.run import Run, merged, without
 from stele.artifacts.run_files import collection_size
 from stele.benchmarks._files import below
@@ -150,7 +151,7 @@ def _owners(rights: Mapping[QuerySet, Mapping[str, Any]]) -> dict[str, list[Quer
 
 def _add_runs(case: Case, name: str, rights: Mapping[QuerySet, Mapping[str, Any]], outputs) -> None:
     benchmark = load_reader(name, BenchmarkReader)
-    by_query_set: dict[QuerySet, list[Run]] = {query_set: [] for query_set in rights}
+    by_query_set: dict[QuerySet, list[tuple[Run, Record]]] = {query_set: [] for query_set in rights}
     texts: dict[str, str] = {}
     limited, owners = False, _owners(rights)
     for named, output in outputs:
@@ -164,12 +165,12 @@ def _add_runs(case: Case, name: str, rights: Mapping[QuerySet, Mapping[str, Any]
                 _refuse_ambiguous(output, run.queries, owners)
             matching = [s for s in rights if made in (None, s) and named in (None, s.name, s.language)]
             for query_set in matching:
-                by_query_set[query_set].append(run)
+                by_query_set[query_set].append((run, output.record))
             case.extra += len(set(run.queries).difference(*(rights[query_set] for query_set in matching)))
     for query_set, runs in by_query_set.items():
         right = rights[query_set]
         where = ", ".join(str(output.path) for _, output in outputs)
-        run = merged(runs, keep=right, where=f"the runs of {query_set.name}")
+        run = merged([run for run, _ in runs], keep=right, where=f"the runs of {query_set.name}")
         if limited:  # of a limited retrieval only the queries that were searched are judged
             right = {query: answer for query, answer in right.items() if query in run}
         case.add(query_set, list(right))
@@ -178,7 +179,7 @@ def _add_runs(case: Case, name: str, rights: Mapping[QuerySet, Mapping[str, Any]
             logger.info(
                 "%s: %d retrieved documents are no hits: the query itself, or excluded", query_set.name, dropped
             )
-        if candidates := collection_size((output.record for _, output in outputs), query_set.name):
+        if candidates := collection_size((record for _, record in runs), query_set.name):
             case.candidates[query_set.name] = candidates
         case.missing[query_set.name] = sum(query not in run for query in right)
         if len(rights) > 1 and right and case.missing[query_set.name] == len(right):
