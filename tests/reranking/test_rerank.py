@@ -46,8 +46,11 @@ def test_every_judged_document_is_ranked_once_and_scored(rerank, recipe, bert, c
     )
     assert not (tmp_path / "a/state").exists()
     line = ["scoring", "score", "clef", "--run", str(folder / "retrieval.json"), "--data", f"clef:all={clef_record}"]
-    assert main([*line, "--output", str(tmp_path / "score.json")]) == 0
-    metric = json.loads((tmp_path / "score.json").read_text())["metrics"]["ap_judged"]
+    assert main([*line, "--metrics", "ap_judged", "mrr@10", "--output", str(tmp_path / "score.json")]) == 0
+    metrics = json.loads((tmp_path / "score.json").read_text())["metrics"]
+    assert "guess" not in metrics["mrr@10"]  # a random order is one of a topic's own four, not of all judged documents
+    metric = metrics["ap_judged"]
+    assert metric["guess"]
     assert metric["n"] == {"en-de": TOPICS - 1}
     # relevant documents tell their topic's word three times, whose vector is near that of the query
     if recipe["scorer"] == "bwe_agg":

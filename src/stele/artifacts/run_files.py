@@ -120,9 +120,12 @@ def runs_of(record: Mapping, folder: Path) -> dict[str, Path]:
 
 
 def collection_size(records: Iterable[Mapping], name: str) -> int | None:
-    """Number of passages that the search `name` covered, by some records; None if they lack it or differ."""
+    """Number of passages that the search `name` covered, by some records; None if they lack it or differ.
+
+    A re-ranking has none: it orders the judged documents of each topic, and its `documents` are those of all `topics`.
+    """
     searches = [record.get("searches", {}).get(name, {}) for record in records]
-    counts = {facts.get("passages", facts.get("documents")) for facts in searches}
+    counts = {None if "topics" in facts else facts.get("passages", facts.get("documents")) for facts in searches}
     (count,) = counts if len(counts) == 1 else (None,)
     return count if isinstance(count, int) else None
 
