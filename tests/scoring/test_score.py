@@ -175,6 +175,13 @@ def test_xor_reads_the_passages_it_needs_and_averages_over_languages(tmp_path):
     values = {"languages": {"ar": 0.5, "te": 1.0}, "average": 0.75, "n": {"ar": 2, "te": 1}}
     assert result["metrics"]["r@2kt"] == {**values, "guess": guess}
     assert pyarrow.parquet.read_table(queries)["r@2kt"].to_pylist() == [1.0, 0.0, 1.0, None, None]
+    # of one language the predictions hold their passages, of another a run names the corpus's
+    predictions, run = tmp_path / "ar.json", tmp_path / "te.txt"
+    predictions.write_text(json.dumps([{"id": n, "lang": "ar", "ctxs": ["nothing", "blue"]} for n in "12"]))
+    run.write_text("3 Q0 10 1 1.0 t\n")
+    line = ["xor_retrieve", "--run", f"ar={predictions}", f"te={run}", "--data", *data, "--metrics", "r@2kt"]
+    score.run(job(score, [*line, "--output", str(tmp_path / "mixed.json")]))
+    assert read_record(tmp_path / "mixed.json")["metrics"]["r@2kt"]["languages"] == {"ar": 0.5, "te": 1.0}
 
 
 def test_lareqa_averages_over_questions(tmp_path):

@@ -189,10 +189,14 @@ def _add_runs(case: Case, name: str, rights: Mapping[QuerySet, Mapping[str, Any]
             )
         _check_collection(query_set, run, right)
         (case.relevant if benchmark.SCORED_BY == "judgments" else case.answers).extend(right.values())
-    if any(output.languages for _, output in outputs):
-        case.texts_of = lambda collection, names: {name: texts[name] for name in names}
-    elif benchmark.SCORED_BY == "answers":
-        case.texts_of = lambda collection, names: benchmark.texts(case.data, collection, names)
+
+    def texts_of(collection: str, names: set[str]) -> Mapping[str, str]:
+        elsewhere = names - texts.keys()  # not in the predictions themselves
+        given = {name: texts[name] for name in names - elsewhere}
+        return given | (benchmark.texts(case.data, collection, elsewhere) if elsewhere else {})
+
+    if benchmark.SCORED_BY == "answers":
+        case.texts_of = texts_of
 
 
 def _left_out(name: str, data: Data, query_set: QuerySet, run: Run, where: str) -> dict[str, frozenset[str]]:
