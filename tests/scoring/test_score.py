@@ -114,6 +114,23 @@ def test_records_of_several_languages_keep_their_guesses(tmp_path, swahili):
     assert read_record(output)["metrics"]["recall@5"]["guess"]["languages"] == {"sw": 0.5, "te": 0.5}
 
 
+@pytest.mark.parametrize("name", ["", "te="])
+def test_a_record_and_a_file_of_another_tool_are_scored_together(tmp_path, swahili, name):
+    """The query set of the file is not among those of the record; th has judgments, but no run."""
+    for language in ("te", "th"):
+        (tmp_path / f"{language}.qrels").write_text(f"{language}1 0 b 1\n")
+    (tmp_path / "te.txt").write_text("te1 Q0 c 1 2 t\nte1 Q0 b 2 1 t\n")
+    runs = [str(tmp_path / "run/retrieval.json"), f"{name}{tmp_path / 'te.txt'}"]
+    data = [f"mrtydi:sw={swahili}", f"mrtydi:te={tmp_path / 'te.qrels'}"]
+    line = ["mrtydi", "--run", *runs, "--output", str(tmp_path / "x.json"), "--metrics", "mrr@100", "--data"]
+    score.run(job(score, [*line, *data]))
+    values = read_record(tmp_path / "x.json")["metrics"]["mrr@100"]
+    assert values["languages"] == {"sw": 0.25, "te": 0.5} and values["average"] == 0.375
+    if name:
+        score.run(job(score, [*line, *data, f"mrtydi:th={tmp_path / 'th.qrels'}"]))
+        assert read_record(tmp_path / "x.json")["metrics"]["mrr@100"] == values
+
+
 def test_scoring_twice_gives_the_same_values(tmp_path, swahili):
     first, queries = scored(tmp_path, [f"mrtydi:sw={swahili}"])
     written = queries.read_bytes()

@@ -106,21 +106,24 @@ def run_scores(name: str, data: Data, runs: Iterable[str], metrics: Sequence[str
 def _query_sets(
     name, benchmark: BenchmarkReader, data: Data, outputs, languages: Collection[str] | None
 ) -> list[QuerySet]:
-    """Query sets to judge: those of a retrieval record, those that the runs name, or all that have judgments."""
-    made = [name for _, output in outputs for name in (*output.runs, *output.answers) if name is not None]
+    """Query sets to judge: those of retrieval records, those that the runs name, or all that have judgments."""
+    held = [(named, made) for named, output in outputs for made in (*output.runs, *output.answers)]
+    possible = [*dict.fromkeys(made for _, made in held if made is not None)]
     entry = catalogue.entry(Benchmark, name)
     parts = {part for dataset in entry.judgments[:1] for part in data.get(dataset, {})}
     known = [code for code in entry.languages if not parts or "all" in parts or code in parts]
     known += sorted(parts - {"all", *entry.languages})
-    possible = made or benchmark.query_sets(known)
-    named = {query_set for query_set, _ in outputs if query_set is not None}
+    if any(made is None for _, made in held):  # another tool's file, which may hold any query set
+        possible += [s for s in benchmark.query_sets(known) if s.name not in {made.name for made in possible}]
+    named = {query_set for query_set, _ in held if query_set is not None}
     for wrong in named - {s.name for s in possible} - {s.language for s in possible}:
         raise unknown("query set", wrong, {s.name for s in possible}, "--run")
     if wrong := set(languages or ()) - {s.language for s in possible}:
         raise unknown("language", min(wrong), {s.language for s in possible}, "--languages")
     chosen_by_language = [query_set for query_set in possible if languages is None or query_set.language in languages]
-    if not named or None in {s for s, _ in outputs}:
+    if (None, None) in held:
         return chosen_by_language
+    named |= {made.name for query_set, made in held if query_set is None}
     chosen = [query_set for query_set in chosen_by_language if query_set.name in named or query_set.language in named]
     if unused := sorted(
         parts & {query_set.language for query_set in chosen_by_language} - {query_set.language for query_set in chosen}
