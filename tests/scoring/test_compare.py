@@ -163,6 +163,15 @@ def test_only_metrics_that_all_systems_have_are_compared(tmp_path, systems, caps
     assert capsys.readouterr().out.startswith("recall@10, baseline two")
 
 
+@pytest.mark.parametrize("option", ["--output", "--csv"])
+def test_a_file_of_the_user_s_is_refused_before_the_comparison(tmp_path, systems, option, monkeypatch):
+    monkeypatch.setattr(compare.paired, "read_system", lambda *_: pytest.fail("the systems are read"))
+    mine = tmp_path / ("mine.json" if option == "--output" else "mine.csv")
+    mine.write_text("a,b\n1,2\n")
+    with pytest.raises(SteleError, match=f"{mine.name}: (is not a record|no table of)"):
+        compared(*systems, option, mine)
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [

@@ -238,6 +238,17 @@ def test_wrong_arguments_of_score_are_refused(tmp_path, swahili, line, message):
     assert not (tmp_path / "x.json").exists()
 
 
+@pytest.mark.parametrize("option", ["--output", "--queries", "--csv"])
+def test_a_file_of_the_user_s_is_refused_before_the_scoring(tmp_path, swahili, option, monkeypatch):
+    monkeypatch.setattr(score, "read_case", lambda *_: pytest.fail("the outputs are read"))
+    mine = tmp_path / ("mine.json" if option == "--output" else "mine.csv")
+    mine.write_text("a,b\n1,2\n")
+    line = ["mrtydi", "--run", str(tmp_path / "run/retrieval.json"), "--data", f"mrtydi:sw={swahili}"]
+    with pytest.raises(SteleError, match=f"{mine.name}: (is not a record|no table of)"):
+        score.run(job(score, [*line, option, str(mine)]))
+    assert mine.read_text() == "a,b\n1,2\n"
+
+
 def test_average_over_seeds(tmp_path, swahili):
     for seed, rank in ((0, 1.0), (1, 5.0)):
         retrieval(tmp_path, {"sw": {"0": [("x", 2.0), ("a", rank)], "1": [("b", 1.0)], "2": [("x", 1.0)]}})

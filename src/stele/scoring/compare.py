@@ -25,7 +25,7 @@ from pydantic import Field
 
 from stele.artifacts import records
 from stele.benchmarks.arguments import data_folders, data_paths
-from stele.command.arguments import Datasets, Job, Number, Seed, Some, Whole, ends_in
+from stele.command.arguments import Datasets, Job, Number, Seed, Some, Whole, ends_in, record_as_json
 from stele.errors import SteleError, unknown
 from stele.evaluation import bootstrap, paired
 from stele.evaluation.comparison import Choices, Comparison, compare_all
@@ -38,6 +38,9 @@ from stele.scoring.system_files.report import comparison_report, refuse_foreign
 from stele.scoring.system_files.systems import given_digests, run_scores
 
 logger = logging.getLogger(__name__)
+
+JOB = "compare"
+COLUMNS = [field.name for field in fields(Comparison)]
 
 
 class Compare(Job):
@@ -62,7 +65,7 @@ class Compare(Job):
     seed: Seed = 0
     average: str | None = None
     """Average over languages: macro or micro; default: the results' own, else macro."""
-    output: Annotated[Path, ends_in(".json")] | None = None
+    output: Annotated[Path, ends_in(".json"), record_as_json(JOB)] | None = None
     """File for the comparisons with their record (.json)."""
     csv: Annotated[Path, ends_in(".csv")] | None = None
     """File for the table of the comparisons (.csv)."""
@@ -73,6 +76,8 @@ def run(args: Compare) -> None:
     test = load_test(args.test)
     correct([], args.correction)  # refuses an unknown one
     _check_numbers(args, test)
+    if args.csv:
+        refuse_foreign(args.csv, COLUMNS)
     data = data_folders(data_paths(args.data))
     if args.benchmark:
         systems = {name: run_scores(args.benchmark, data, runs, args.metric) for name, runs in files.items()}
@@ -110,7 +115,7 @@ def write_json(path: Path, files, systems, comparisons, choices: Choices, labels
     rows = [row for group in comparisons.values() for row in _rows(group)]
     records.write_record(
         path,
-        job="compare",
+        job=JOB,
         inputs={},
         clock=clock,
         seed=choices.seed,
@@ -136,10 +141,9 @@ def write_json(path: Path, files, systems, comparisons, choices: Choices, labels
 
 def write_csv(path: Path, comparisons: Mapping[str, Sequence[Comparison]]) -> None:
     """Writes one line per comparison: the fields of `Comparison`, unrounded; a field without a value is empty."""
-    names = [field.name for field in fields(Comparison)]
-    refuse_foreign(path, names)
+    refuse_foreign(path, COLUMNS)
     with atomic_file(path) as handle:
-        formats.write_csv(handle, [names, *(row.values() for group in comparisons.values() for row in _rows(group))])
+        formats.write_csv(handle, [COLUMNS, *(row.values() for group in comparisons.values() for row in _rows(group))])
 
 
 def _rows(comparisons: Sequence[Comparison]) -> list[dict]:

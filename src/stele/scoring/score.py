@@ -24,18 +24,21 @@ from stele.benchmarks.arguments import RECORD, data_folders, data_paths
 from stele.benchmarks.load import load_reader
 from stele.benchmarks.reader import BenchmarkReader
 from stele.catalogue.schema.benchmarks import Benchmark
-from stele.command.arguments import Datasets, Job, Positional, Some, ends_in
+from stele.command.arguments import Datasets, Job, Positional, Some, ends_in, record_as_json
 from stele.errors import SteleError
 from stele.evaluation import bootstrap
 from stele.evaluation.bootstrap import intervals
 from stele.evaluation.evaluate import Evaluation, evaluate
 from stele.evaluation.metric import Case
 from stele.evaluation.metrics import load_metric
+from stele.evaluation.scores import KEYS
 from stele.files.digests import digest, file_facts
-from stele.scoring.system_files.report import print_report, write_queries, write_values
+from stele.scoring.system_files.report import VALUES, print_report, refuse_foreign, write_queries, write_values
 from stele.scoring.system_files.systems import given_digests, given_outputs, read_case
 
 logger = logging.getLogger(__name__)
+
+JOB = "score"
 
 
 class Score(Job):
@@ -54,7 +57,7 @@ class Score(Job):
     """Name in the result for the way in which the system was trained."""
     seeds: str = "pt0-ft0"
     """Seeds of pretraining and of fine-tuning in the result."""
-    output: Annotated[Path, ends_in(".json")] | None = None
+    output: Annotated[Path, ends_in(".json"), record_as_json(JOB)] | None = None
     """File for the result with its record (.json)."""
     csv: Annotated[Path, ends_in(".csv")] | None = None
     """File for the values by metric and language (.csv)."""
@@ -64,6 +67,9 @@ class Score(Job):
 
 def run(args: Score) -> None:
     clock, seeds = records.start(), parse_seeds(args.seeds)
+    for path, columns in ((args.csv, VALUES), (args.queries, KEYS)):
+        if path:
+            refuse_foreign(path, columns)
     entry = catalogue.entry(Benchmark, args.benchmark)
     names = args.metrics or entry.metrics
     evaluators = {name: load_metric(name) for name in names}
@@ -88,7 +94,7 @@ def run(args: Score) -> None:
         files += [f"{item}={path}" for item, path in data.items() if path.name != RECORD]
         records.write_record(
             args.output,
-            job="score",
+            job=JOB,
             inputs=made | {item: path for item, path in data.items() if path.name == RECORD},
             clock=clock,
             files=given_digests(files),

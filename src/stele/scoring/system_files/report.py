@@ -23,6 +23,8 @@ from stele.files.reading import reading
 
 logger = logging.getLogger(__name__)
 
+VALUES = ("metric", "language", "value", "queries")  # columns of `write_values`
+
 
 def print_report(case: Case, evaluation: Evaluation, average: str) -> None:
     """Prints a line per language with its queries and metrics, and the average; logs missing and extra queries."""
@@ -91,8 +93,8 @@ def refuse_foreign(path: Path, columns: Sequence[str]) -> None:
 
 def write_values(path: Path, evaluation: Evaluation) -> None:
     """Writes a CSV of metric, language ("average" for the benchmark's average), value and number of queries."""
-    rows = [["metric", "language", "value", "queries"]]
-    refuse_foreign(path, rows[0])
+    rows = [VALUES]
+    refuse_foreign(path, VALUES)
     with atomic_file(path, newline="", encoding="utf-8") as handle:
         for name, figures in evaluation.metrics.items():
             rows += [
