@@ -163,6 +163,22 @@ def test_only_metrics_that_all_systems_have_are_compared(tmp_path, systems, caps
     assert capsys.readouterr().out.startswith("recall@10, baseline two")
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        ["--average", "mean"],
+        ["--baseline", "ol"],
+        ["--benchmark", "mr_tydi"],
+        ["--benchmark", "mrtydi", "--metric", "mmr@10"],
+    ],
+)
+def test_a_wrong_name_is_refused_before_a_file_is_read(systems, line, monkeypatch):
+    monkeypatch.setattr(compare.paired, "read_system", lambda *_: pytest.fail("the systems are read"))
+    monkeypatch.setattr(compare, "run_scores", lambda *_: pytest.fail("the systems are scored"))
+    with pytest.raises(SteleError, match=f"unknown .* '{line[-1].partition('@')[0]}'"):
+        compared(*systems, *line)
+
+
 @pytest.mark.parametrize("option", ["--output", "--csv"])
 def test_a_file_of_the_user_s_is_refused_before_the_comparison(tmp_path, systems, option, monkeypatch):
     monkeypatch.setattr(compare.paired, "read_system", lambda *_: pytest.fail("the systems are read"))

@@ -23,12 +23,15 @@ from typing import Annotated
 
 from pydantic import Field
 
+from stele import catalogue
 from stele.artifacts import records
 from stele.benchmarks.arguments import data_folders, data_paths
+from stele.catalogue.schema.benchmarks import Benchmark
 from stele.command.arguments import Datasets, Job, Number, Seed, Some, Whole, ends_in, record_as_json
 from stele.errors import SteleError, unknown
 from stele.evaluation import bootstrap, paired
 from stele.evaluation.comparison import Choices, Comparison, compare_all
+from stele.evaluation.metrics import load_metric
 from stele.evaluation.scores import Scores
 from stele.evaluation.significance import PERMUTATIONS, SignificanceTest, correct, load_test
 from stele.files import formats
@@ -76,6 +79,13 @@ def run(args: Compare) -> None:
     test = load_test(args.test)
     correct([], args.correction)  # refuses an unknown one
     _check_numbers(args, test)
+    baseline = _known("system", args.baseline or next(iter(files)), files)
+    if args.average:
+        _known("average", args.average, paired.AVERAGES)
+    if args.benchmark:
+        catalogue.entry(Benchmark, args.benchmark)
+        for metric in args.metric or ():
+            load_metric(metric)
     if args.csv:
         refuse_foreign(args.csv, COLUMNS)
     data = data_folders(data_paths(args.data))
@@ -84,12 +94,12 @@ def run(args: Compare) -> None:
     else:
         systems = {name: paired.read_system(system) for name, system in files.items()}
     choices = Choices(
-        baseline=_known("system", args.baseline or next(iter(systems)), systems),
+        baseline=baseline,
         metrics=_metrics(args.metric, systems),
         test=test,
         permutations=args.permutations or PERMUTATIONS,
         seed=args.seed,
-        average=_average(args.average, systems),
+        average=args.average or next((system.average for system in systems.values() if system.average), "macro"),
         correction=args.correction,
         level=args.level,
     )
@@ -194,9 +204,3 @@ def _metrics(requested: Sequence[str] | None, systems: Mapping[str, Scores]) -> 
     if left := [metric for metric in every if metric not in shared]:
         logger.warning("metrics not compared, since a system lacks them: %s", ", ".join(left))
     return shared
-
-
-def _average(requested: str | None, systems: Mapping[str, Scores]) -> str:
-    if requested:
-        return _known("average", requested, paired.AVERAGES)
-    return next((system.average for system in systems.values() if system.average), "macro")
