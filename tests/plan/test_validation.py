@@ -52,13 +52,21 @@ def test_a_setting_of_known_names_is_taken(jobs, setting):
     checked(jobs, scale="paper", add_settings={"mrtydi": {"mine": setting}})
 
 
-def test_a_benchmark_s_metrics_are_checked(jobs):
-    entry = {"title": "B", "languages": ["en"], "data": ["nq_dpr"], "judgments": ["nq_dpr"], "metrics": ["mrrr@10"]}
+@pytest.mark.parametrize(
+    ("metric", "message"),
+    [
+        ("mrrr@10", "unknown metric 'mrrr'; did you mean 'mrr'"),
+        ("mrr", "metric mrr: want a cut, as in mrr@100; found none"),
+        ("ap_judged@10", "metric ap_judged: it has no cut; found '10'"),
+    ],
+)
+def test_a_benchmark_s_metrics_are_checked(jobs, metric, message):
+    entry = {"title": "B", "languages": ["en"], "data": ["nq_dpr"], "judgments": ["nq_dpr"], "metrics": [metric]}
     values = {
         "add_benchmarks": {"b": {**entry, "module": "beir"}},
         "add_settings": {"b": {"direct": {"kind": "dense"}}},
     }
-    with pytest.raises(SteleError, match=r"add_benchmarks\.b\.metrics: unknown metric 'mrrr'; did you mean 'mrr'"):
+    with pytest.raises(SteleError, match=rf"add_benchmarks\.b\.metrics: {message}"):
         checked(jobs, scale="paper", **values)
 
 

@@ -100,16 +100,20 @@ class Metric(ABC):
     def __init__(self, cut: str = "") -> None:
         self.cut = cut
 
-    def values(self, case: Case) -> np.ndarray:
-        """Value of each judged query, float64 [rows]; NaN if the query does not count.
-
-        Raises SteleError if the metric lacks the cut that it needs, has a cut that it does not take, needs data of a
-        kind that the case does not hold, or gives another number of values.
-        """
+    def check_cut(self) -> None:
+        """Raises SteleError if the metric lacks the cut that it needs, or has a cut that it does not take."""
         name, at, cut = self.example.partition("@")
         if not re.fullmatch(re.sub(r"\d+", r"[1-9]\\d*", cut), self.cut):
             rule = f"want a cut, as in {self.example}" if at else "it has no cut"
             raise SteleError(f"metric {name}: {rule}; found {repr(self.cut) if self.cut else 'none'}")
+
+    def values(self, case: Case) -> np.ndarray:
+        """Value of each judged query, float64 [rows]; NaN if the query does not count.
+
+        Raises SteleError if the metric needs data of a kind that the case does not hold, or gives another number of
+        values.
+        """
+        name = self.example.partition("@")[0]
         if self.needs not in (kinds := kinds_of(case)):
             held = " and ".join(KINDS[kind] for kind in kinds) or "none"
             raise SteleError(f"metric {name} scores {KINDS[self.needs]}; found {held}")

@@ -34,13 +34,13 @@ def computed_here() -> dict[str, type[Metric]]:
 
 
 def load_metric(name: str) -> Metric:
-    """Returns the metric called `name` or `name@cut`. Raises SteleError for an unknown name."""
+    """Returns the metric called `name` or `name@cut`. Raises SteleError for an unknown name, and for a wrong cut."""
     base, cut = metric_parts(name)
-    if base in ranx_table():
-        return RanxMetric(base, cut)
-    if base in computed_here():
-        return computed_here()[base](cut)
-    raise unknown("metric", base.removesuffix("_kt"), sorted([*ranx_table(), *computed_here()]))
+    if base not in ranx_table() and base not in computed_here():
+        raise unknown("metric", base.removesuffix("_kt"), sorted([*ranx_table(), *computed_here()]))
+    metric = RanxMetric(base, cut) if base in ranx_table() else computed_here()[base](cut)
+    metric.check_cut()
+    return metric
 
 
 def metric_modules(names: Iterable[str]) -> list[str]:
