@@ -58,6 +58,7 @@ def test_a_setting_of_known_names_is_taken(jobs, setting):
         ("mrrr@10", "unknown metric 'mrrr'; did you mean 'mrr'"),
         ("mrr", "metric mrr: want a cut, as in mrr@100; found none"),
         ("ap_judged@10", "metric ap_judged: it has no cut; found '10'"),
+        ("f1", "metric f1 scores answers to questions; the benchmark has rankings of judged passages"),
     ],
 )
 def test_a_benchmark_s_metrics_are_checked(jobs, metric, message):

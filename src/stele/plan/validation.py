@@ -6,13 +6,16 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from stele import catalogue
+from stele.benchmarks.reader import BenchmarkReader
 from stele.catalogue import recipes
 from stele.catalogue.schema.datasets import Dataset
 from stele.catalogue.schema.models import Model
 from stele.config.sources import Sources
 from stele.errors import SteleError, check_known, unknown
+from stele.evaluation.metric import KINDS
 from stele.evaluation.metrics import load_metric
 from stele.files.strict import Values
+from stele.plan.data import reader_of
 from stele.plan.plan import Plan
 from stele.plan.rows import check_settings
 from stele.recipes.pretraining import OBJECTIVES, parse_recipe
@@ -30,7 +33,8 @@ def check(plan: Plan, where: Sources) -> None:
             _check_names_of_setting(plan, benchmark, entry, where("add_settings", benchmark, name))
             _check_shared_collections(plan, benchmark, name, where("add_settings", benchmark, name))
     for benchmark, entry in plan.settings.config.add_benchmarks.items():
-        _check_metrics(entry.metrics, where("add_benchmarks", benchmark, "metrics"))
+        reader = reader_of(benchmark, BenchmarkReader)
+        _check_metrics(entry.metrics, where("add_benchmarks", benchmark, "metrics"), reader and reader.SCORED_BY)
         names = plan.data.of_benchmark(benchmark)
         read = {code: plan.data.records(names, entry.documents_in or [code]) for code in entry.languages}
         if lacking := ", ".join(code for code, records in read.items() if not records):
@@ -83,12 +87,15 @@ def _check_shared_collections(plan: Plan, benchmark: str, name: str, place: str)
         raise SteleError(f"{place}: it searches documents that {owner}'s setting {name} encodes; {wanted}")
 
 
-def _check_metrics(names: Iterable[str], place: str) -> None:
+def _check_metrics(names: Iterable[str], place: str, scored: str | None = None) -> None:
+    """Refuses unknown metrics, wrong cuts and, for a benchmark's own metrics, what scores another kind of data."""
     for name in names:
         try:
-            load_metric(name)
+            needed = load_metric(name).needs
         except SteleError as error:
             raise SteleError(f"{place}: {error}") from None
+        if scored not in (None, needed) and needed != "vectors":  # a setting of that kind has them on any benchmark
+            raise SteleError(f"{place}: metric {name} scores {KINDS[needed]}; the benchmark has {KINDS[scored]}")
 
 
 def _check_forced(plan: Plan, key: str, changes: Values, place: str) -> None:
