@@ -118,7 +118,7 @@ def test_a_scale_may_leave_a_model_no_language_at_all(own, like, generated):
     plan = own(like=like, generated=generated, languages=["sw", "te"])
     state, reason = plan.availability.model_problem("ccp_en_fr")
     assert state == "not in scale" and "(found none)" in reason
-    assert plan.availability.model_problem("msm") is None and plan.stores.caps["msm", "xlmr", "sw"]
+    assert plan.availability.model_problem("msm") is None and plan.stores.shared_caps["msm", "xlmr", "sw"]
 
 
 def test_a_scale_of_a_user_takes_neither_title_nor_generated_from_another(jobs, tmp_path):

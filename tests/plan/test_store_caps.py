@@ -1,6 +1,7 @@
 """What a run draws of its stores: the arithmetic against the objectives' own and against a schedule that is counted."""
 
 from collections import Counter
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
@@ -36,33 +37,58 @@ def test_a_model_that_draws_more_than_the_catalogue_s_has_a_store_of_its_own(job
         "short": {"recipe": "mlm_equal_compute", "base": "xlmr", "override": {"mlm_sequences": 64}},
     }
     added = jobs(scale="paper", models=models).stores
-    assert added.caps.items() >= plain.caps.items()
-    assert added.caps["mlm", "long", "en"] == pytest.approx(4 * plain.caps["mlm", "xlmr", "en"], rel=0.2)
-    assert {name for _, name, _ in added.caps} - {name for _, name, _ in plain.caps} == {"long"}
+    assert added.shared_caps == plain.shared_caps
     read = {model: added.pairs(SimpleNamespace(model=model))["mlm:en"] for model in ("long", "short", "msm")}
-    assert read["short"] == read["msm"] != read["long"] and "pairs/mlm/long/en" in read["long"]
-    # a third one shares the store of the first that is large enough
-    models["later"] = {**models["long"], "base": "xlmr"}
-    later = jobs(scale="paper", models=models).stores
-    assert later.caps == added.caps and later.name("mlm", "later") == "long"
+    assert read["short"] == read["msm"] != read["long"]
+    name = added.name("mlm", "long", "en")
+    assert f"pairs/mlm/{name}/en" in read["long"] and added.tokenizer(name) == "xlmr"
+    assert added.cap("mlm", name, "en") == pytest.approx(4 * plain.cap("mlm", "xlmr", "en"), rel=0.2)
+
+
+@pytest.mark.parametrize("model", ["msm", "later"])
+def test_a_model_of_a_user_changes_no_store_of_others(jobs, model):
+    """Whether it is added or a changed one of the catalogue, and with models that copy its compute."""
+    entry = {"recipe": "msm", "base": "xlmr", "override": {"steps": 900_000, "mlm_sequences": 512}}
+    plain, changed = jobs(scale="paper").stores, jobs(scale="paper", models={model: entry}).stores
+    assert changed.shared_caps == plain.shared_caps
+    others = [key for key in plain.pretraining.models.all if plain.pretraining.models.is_trained(key)]
+    drawing_more = {model, "mlm_equal_compute", "crop_equal_compute"} if model == "msm" else {model}
+    for other in {*others} - drawing_more:
+        assert changed.pairs(SimpleNamespace(model=other)) == plain.pairs(SimpleNamespace(model=other)), other
+    assert changed.pairs(SimpleNamespace(model=model))["mlm:en"] != plain.pairs(SimpleNamespace(model="msm"))["mlm:en"]
+
+
+def test_the_store_of_an_added_model_stays_when_another_one_goes(jobs):
+    """Also in a language that no model of the catalogue has."""
+    override = {"mlm_sequences": 512, "languages": ["en", "qq"]}
+    entry = {"recipe": "msm", "base": "xlmr", "override": override}
+    language = {"name": "Q", "script": "Latin", "script_kind": "alphabet", "family": "f", "cc100": "qq"}
+    plan_of = partial(jobs, scale="paper", add_languages={"qq": language})
+    both = plan_of(models={"first": entry, "second": {**entry, "base": "xlmr_large"}}).stores
+    alone = plan_of(models={"second": {**entry, "base": "xlmr_large"}}).stores
+    stores = [stores.pairs(SimpleNamespace(model="second")) for stores in (both, alone)]
+    assert stores[0] == stores[1] == both.pairs(SimpleNamespace(model="first")) and "mlm:qq" in stores[0]
 
 
 def test_every_cap_is_above_what_its_language_is_drawn(plan):
     """By texts' sizes at the papers' scale; over all languages they are a few times what is drawn in all."""
     drawn = run_sizes.drawn(plan.pretraining.recipe("mlm_equal_compute"))["mlm"]
-    caps = [cap for (mining, model, _), cap in plan.stores.caps.items() if (mining, model) == ("mlm", "xlmr")]
+    caps = [cap for (mining, model, _), cap in plan.stores.shared_caps.items() if (mining, model) == ("mlm", "xlmr")]
     assert len(caps) == 108 and run_sizes.MARGIN * drawn <= sum(caps) < 2 * run_sizes.MARGIN * drawn
 
 
 @pytest.mark.parametrize("scale", ["miniature", "small"])
 def test_no_cap_binds_at_a_generated_scale_and_a_small_change_of_a_recipe_changes_none(jobs, scale):
-    caps = jobs(scale=scale).stores.caps
+    caps = jobs(scale=scale).stores.shared_caps
     longer = {"base": "xlmr", "recipe": "msm", "override": {"steps": 2000}}
-    assert min(caps.values()) >= run_sizes.LEAST and jobs(scale=scale, models={"longer": longer}).stores.caps == caps
+    stores = jobs(scale=scale, models={"longer": longer}).stores
+    assert min(caps.values()) >= run_sizes.LEAST and stores.shared_caps == caps
+    assert stores.pairs(SimpleNamespace(model="longer")) == stores.pairs(SimpleNamespace(model="msm"))
 
 
 def test_unknown_sizes_are_capped_by_all_that_is_drawn(jobs, tmp_path):
     """The size of a user's texts is unknown; CCP draws most: a document for each pair of half its groups."""
     plan = jobs(scale="paper", user_data={"cc100": str(tmp_path)})
-    caps = {cap for (mining, model, code), cap in plan.stores.caps.items() if (mining, model) == ("msm", "xlmr")}
+    shared = plan.stores.shared_caps
+    caps = {cap for (mining, model, _), cap in shared.items() if (mining, model) == ("msm", "xlmr")}
     assert len(caps) == 1 and 1 <= caps.pop() / (200_000 * 2048 / 2) < 1.25

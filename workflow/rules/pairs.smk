@@ -4,19 +4,17 @@
 rule mine:
     input:
         documents=lambda w: plan.mining.documents(w.method, w.part),
-        tokenizer=lambda w: plan.paths.checkpoint(plan.models.tokenizer(w.model)),
+        tokenizer=lambda w: plan.paths.checkpoint(plan.stores.tokenizer(w.model)),
     output:
         record=plan.paths.work("pairs/{method}/{model}/{part}/record.json"),
     wildcard_constraints:
         method="|".join(plan.mining.by_rule["mine"]),
+        model=r"[A-Za-z0-9_.-]+(\+\d+)?",  # a shared store, or one with its cap
     priority: 2  # the longest chains of jobs begin here, so these jobs get free cores first
     params:
         code=lambda w: code("pairs.mine", *plan.mining.modules(w.method)),
         recipe=lambda w: as_json(plan.mining.recipe(w.method).given()),
-        most=lambda w: option(
-            "--most",
-            plan.stores.caps.get((w.method, w.model, w.part)),
-        ),
+        most=lambda w: option("--most", plan.stores.cap(w.method, w.model, w.part)),
         seed=lambda w: plan.settings.sizes.seed,
     message:
         "Mine {wildcards.method} examples in {wildcards.part} with the tokenizer of {wildcards.model}"

@@ -96,7 +96,7 @@ def knowledge_base(plan: Plan, wildcards: Any) -> Work:
 def mine(plan: Plan, wildcards: Any) -> Work:
     """Work of mining: all documents are read; a sample is tokenised, again for each doubling of the number of texts."""
     text = plan.text_sizes.text_bytes(wildcards.method, wildcards.part)
-    most = plan.stores.caps.get((wildcards.method, wildcards.model, wildcards.part), math.inf)
+    most = plan.stores.cap(wildcards.method, wildcards.model, wildcards.part)
     example = costs().example_text[plan.mining.recipe(wildcards.method).method]
     times = max(1.0, text / example / most)  # examples in the texts, in units of those kept
     tokenised = text * min(1.0, (1 + math.log2(times)) / times)

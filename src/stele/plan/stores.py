@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
-from stele import catalogue
-from stele.catalogue.schema.models import Model
 from stele.errors import SteleError
 from stele.plan.paths import Inputs
 from stele.plan.pretraining import Pretraining
+from stele.plan.settings import cached_method
 from stele.plan.text_sizes import TextSizes
 from stele.training import run_sizes
 from stele.training.sampling import language_probabilities
 
-Caps = dict[tuple[str, str, str], int]  # largest number of examples, by (mining recipe, name of the store, language)
+Caps = dict[tuple[str, str, str], int]  # largest number of examples, by (mining recipe, tokenizer's model, language)
+OWN = "+"  # between the tokenizer's model and the cap in the name of a store that is not shared; no model's key has it
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -22,50 +22,59 @@ class Stores:
     pretraining: Pretraining
     text_sizes: TextSizes
 
-    def name(self, mining: str, model: str) -> str:
-        """Name of the store that a model reads: the key of its tokenizer's model, or of an added one (`_assigned`)."""
-        return self._assigned[0].get((mining, model), self.pretraining.models.tokenizer(model))
+    def name(self, mining: str, model: str, part: str) -> str:
+        """Name of the store that a model reads for a part: the key of its tokenizer's model, or that and a cap.
 
-    @property
-    def caps(self) -> Caps:
-        """Largest number of examples that each store keeps, which is what training can draw."""
-        return self._assigned[1]
+        Models share the store of their tokenizer. One that config.yaml adds or changes has another store where it draws
+        more, since a larger shared store would be mined again and change what others are trained on. The cap in the
+        name says all that such a store depends on, so that no other model's entry renames it.
+        """
+        tokenizer = self.pretraining.models.tokenizer(model)
+        drawn = self._drawn(model).get((mining, part), 0)
+        return tokenizer if drawn <= self._shared_cap(mining, tokenizer, part) else f"{tokenizer}{OWN}{drawn}"
+
+    def cap(self, mining: str, name: str, part: str) -> int:
+        """Largest number of examples that a store keeps."""
+        tokenizer, _, cap = name.partition(OWN)
+        return int(cap) if cap else self._shared_cap(mining, tokenizer, part)
+
+    def tokenizer(self, name: str) -> str:
+        """The model whose tokenizer's tokens a store has."""
+        return self.pretraining.models.tokenizer(name.partition(OWN)[0])
+
+    def _shared_cap(self, mining: str, tokenizer: str, part: str) -> int:
+        return self.shared_caps.get((mining, tokenizer, part), run_sizes.LEAST)
 
     @cached_property
-    def _assigned(self) -> tuple[dict[tuple[str, str], str], Caps]:
-        """The name of each model's store by (mining recipe, model), and the caps of all stores.
-
-        Models of the catalogue, whether built or not, share the store of their tokenizer. An added model shares that
-        one, or an earlier added model's, if it keeps as many examples as the model draws; else it has a store of its
-        own, since a larger shared store would be mined again and change what others are trained on.
-        """
-        names: dict[tuple[str, str], str] = {}
+    def shared_caps(self) -> Caps:
+        """Caps of the shared stores: the most that a model of the catalogue draws, whether it is built or not."""
         caps: Caps = {}
-        models, known = self.pretraining.models, catalogue.entries(Model)
+        shipped = self._shipped()
+        models = shipped.pretraining.models
         for model in filter(models.is_trained, models.all):
-            tokenizer = models.tokenizer(model)
-            for mining, drawn in self._drawn(model).items():
-                name = tokenizer
-                if model not in known:
-                    before = (other for mined, other in names if mined == mining)
-                    alike = (names[mining, other] for other in before if models.tokenizer(other) == tokenizer)
-                    shared = dict.fromkeys([tokenizer, *alike])
-                    name = next((store for store in shared if _fits(drawn, caps, mining, store)), model)
-                names[mining, model] = name
-                for language, number in drawn.items():
-                    caps[mining, name, language] = max(caps.get((mining, name, language), 0), number)
-        return names, caps
+            for (mining, language), number in shipped._drawn(model).items():
+                store = mining, models.tokenizer(model), language
+                caps[store] = max(caps.get(store, 0), number)
+        return caps
 
-    def _drawn(self, model: str) -> dict[str, dict[str, int]]:
+    def _shipped(self) -> Stores:
+        """The stores of the catalogue's models without the changes that config.yaml makes to them."""
+        pretraining = self.pretraining
+        config = pretraining.settings.config.model_copy(update={"models": {}})
+        settings = replace(pretraining.settings, config=config)
+        models = replace(pretraining.models, settings=settings)
+        return replace(self, pretraining=replace(pretraining, settings=settings, models=models))
+
+    @cached_method
+    def _drawn(self, model: str) -> dict[tuple[str, str], int]:
         """Numbers of examples that a model's training can draw, rounded up, by mining recipe and language."""
-        most: dict[str, dict[str, int]] = {}
+        most: dict[tuple[str, str], int] = {}
         drawn = run_sizes.drawn(self.pretraining.recipe(model))
         for store, mining in self.pretraining.stores(model).items():
             if not self.pretraining.mining.reads_knowledge(mining) and store in drawn:
-                of_mining = most.setdefault(mining, {})
                 for language, share in self._shares(mining, model).items():
                     number = run_sizes.cap(run_sizes.most(drawn[store], share))
-                    of_mining[language] = max(of_mining.get(language, 0), number)
+                    most[mining, language] = max(most.get((mining, language), 0), number)
         return most
 
     def _shares(self, mining: str, model: str) -> dict[str, float]:
@@ -84,7 +93,7 @@ class Stores:
         """Records of the mined examples that a model is pretrained on, by `store:part`."""
         pretraining = self.pretraining
         return {
-            f"{store}:{part}": pretraining.paths.pairs(mining, self.name(mining, w.model), part)
+            f"{store}:{part}": pretraining.paths.pairs(mining, self.name(mining, w.model, part), part)
             for store, mining in pretraining.stores(w.model).items()
             for part in pretraining.mining.parts(mining, pretraining.languages(w.model))
         }
@@ -99,8 +108,3 @@ class Stores:
         if problem := self.pretraining.problem(w.model):
             raise SteleError(f"encoders/{w.model}: {problem[0]}: {problem[1]}")
         return {"base": models.encoder(models[w.model].base, w.pt), "pairs": list(self.pairs(w).values())}
-
-
-def _fits(drawn: dict[str, int], caps: Caps, mining: str, name: str) -> bool:
-    """Whether a store keeps enough examples in all languages that it has so far."""
-    return all(number <= caps.get((mining, name, language), number) for language, number in drawn.items())
