@@ -1,11 +1,16 @@
 """What enters a job's params: what it reads and nothing else (law 2)."""
 
 import copy
+import re
+from importlib import import_module
+from pathlib import Path
 
 import pytest
 
 from stele import catalogue
+from stele.plan.models import OF_CATALOGUE
 from stele.recipes.standins import kinds
+from stele.registry import module_names
 from stele.snakemake_support import fingerprint
 from stele_world.standins import module_of
 from tests.rule_files import rules
@@ -56,6 +61,34 @@ def test_a_new_language_changes_nothing_for_the_generated_ones(jobs, changed):
     assert jobs(scale="miniature").world.language_facts() == before
     changed("languages")["sw"]["spaces"] = False
     assert jobs(scale="miniature").world.language_facts() != before
+
+
+def test_a_generated_language_that_a_dataset_gains_changes_the_generated_internet(jobs, changed, root):
+    assert "plan.world.dataset_languages()" in rules(root)["mirror"]
+
+    def digest() -> str:
+        return jobs(scale="miniature").world.dataset_languages()
+
+    before = digest()
+    for name, known, new in (("fasttext_aligned", ["pl"], "sw"), ("smart_shuffling", ["en-pl"], "en-sw")):
+        languages = changed("datasets")[name]["languages"]
+        languages += known  # no language of the scale
+        assert digest() == before
+        languages += [new]
+        assert digest() != before
+        before = digest()
+    changed("datasets")["miracl_corpus"]["files"][0]["shards"]["sw"] += 1
+    assert digest() != before
+
+
+def test_the_generated_internet_takes_the_languages_of_no_other_dataset_from_the_catalogue():
+    read = set()
+    for name in module_names("stele_world.writers"):
+        module = import_module(f"stele_world.writers.{name}")
+        source = Path(module.__file__).read_text()
+        for word in re.findall(r'\b(?:dataset\(|entries\[)([\w"]+)', source):
+            read.add(word.strip('"') if '"' in word else getattr(module, word))
+    assert read == {*OF_CATALOGUE}
 
 
 def test_a_lender_of_words_counts_with_those_it_lends_to(jobs, changed):

@@ -15,6 +15,7 @@ rule mirror:
         world=lambda w: as_json(plan.settings.sizes.world.given()),
         languages=lambda w: plan.settings.sizes.languages,
         facts=lambda w: plan.world.language_facts(),
+        datasets=lambda w: plan.world.dataset_languages(),
         seed=lambda w: plan.settings.sizes.seed,
     message:
         "Generate the small internet: {params.languages}"

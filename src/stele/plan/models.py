@@ -27,6 +27,16 @@ from stele.recipes.pretraining import snapshot_step
 from stele.recipes.standins import Recipe, parse_recipe
 
 MANIFEST = "manifest.json"  # lists the files of a stand-in in the generated internet
+# datasets of which the generated internet takes the languages from datasets.yaml; it has others' in its code
+OF_CATALOGUE = (
+    "fasttext_aligned",
+    "miracl_corpus",
+    "miracl_train",
+    "mmarco",
+    "smart_shuffling",
+    "translated_marco",
+    "uncorpus",
+)
 Problem = tuple[str, str]  # a state of tables/values/lookup.py, the reason
 
 
@@ -279,6 +289,15 @@ class World:
             if code in table and code not in facts:
                 facts[code] = table[code].given()
                 todo += table[code].world.cognates if table[code].world else ()
+        return digest(facts)
+
+    def dataset_languages(self) -> str:
+        """Digest of the generated languages, with their numbers of files, of the datasets in OF_CATALOGUE."""
+        facts, generated = {}, {*(self.settings.sizes.languages or ())}
+        for name in OF_CATALOGUE:
+            shards = next((file.shards for file in dataset(name).files if file.shards), {})
+            codes = [code for code in languages_of(dataset(name)) if generated.issuperset(code.split("-"))]
+            facts[name] = {code: shards.get(code) for code in codes}
         return digest(facts)
 
     # --- layers -------------------------------------------------------------------------------------------------------
