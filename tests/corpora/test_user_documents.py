@@ -91,6 +91,12 @@ def test_a_single_file_is_a_corpus_of_no_stated_language(read, tmp_path):
     assert len(actual) == 2 and [*record["dropped"]] == [] and "nothing says the language of mine.txt" in log
 
 
+def test_all_files_that_are_named_by_their_language_hold_many_documents(read):
+    texts = ["Ein Satz. Noch einer.\n\nEin anderer Text. Er ist kurz.", "Das dritte. Es ist da.\n\nDas vierte. Schon."]
+    documents, _, _ = read({"de.txt": texts[0], "de.news.txt.gz": gzip.compress(texts[1].encode())}, "de")
+    assert len(documents) == 4
+
+
 def test_a_title_and_paragraphs_are_kept_and_left_out_rows_are_counted(read, caplog):
     rows = [
         {"text": "One.\nTwo.\n\nThree.", "title": "A", "language": "de"},

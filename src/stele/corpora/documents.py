@@ -1,8 +1,9 @@
 """Read your own documents in one language (`user_data.documents`): text, JSON lines, Parquet, a Wikipedia dump.
 
-A text file has many documents, separated by blank lines, if its name is its language (de.txt), if it is the only text
-file of its language, or if it has more than ONE_DOCUMENT bytes; each of its lines is a paragraph. Any other text file
-is one document. Blank lines separate its paragraphs or, if there are none, line ends do, as they do in a row's `text`.
+A text file has many documents, separated by blank lines, if its name begins with its language (de.txt, de.news.txt),
+if it is the only text file of its language, or if it has more than ONE_DOCUMENT bytes; each of its lines is a
+paragraph. Any other text file is one document. Blank lines separate its paragraphs or, if there are none, line ends do,
+as they do in a row's `text`.
 
 Of documents with the same sentences the first is kept. The record counts what is left out (`dropped`) and describes it
 in `notes`. Memory is bounded by DOCUMENT_BYTES of text, LINE_BYTES of a JSON line, and some 60 bytes a document, which
@@ -36,7 +37,7 @@ from stele.errors import SteleError
 from stele.files.atomic import atomic_directory
 from stele.files.digests import folder_facts
 from stele.files.document_rows import document_rows
-from stele.files.reading import plain_name, unpacked_blocks
+from stele.files.reading import unpacked_blocks
 
 log = logging.getLogger(__name__)
 
@@ -119,7 +120,7 @@ def _texts(source: Path, name: str, names: Sequence[str], language: str, dropped
 def _holds_many(name: str, names: Sequence[str], language: str) -> bool:
     """Whether a text file has many documents, separated by blank lines, whatever its size."""
     is_alone = sum(user_documents.kind_of(other) == "text" for other in names) == 1
-    return is_alone or PurePosixPath(plain_name(name)).stem == language
+    return is_alone or PurePosixPath(name).name.partition(".")[0] == language
 
 
 def _plain_texts(path: Path, many: bool, dropped: Counter[str]) -> Iterator[list[str]]:
