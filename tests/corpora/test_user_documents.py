@@ -40,6 +40,7 @@ FORMATS = {
         "README.txt": b"not a document",
     },
     "blank lines": {f"{code}.txt.gz": gzip.compress("\n\n".join(TEXTS[code]).encode()) for code in TEXTS},
+    "line ends of old Macs": {f"{code}.txt": "\r\r".join(TEXTS[code]).replace("\n", "\r").encode() for code in TEXTS},
     "JSON lines of a language": {f"{code}/x.jsonl.xz": lzma.compress(lines(*rows)) for code, rows in ROWS.items()},
     "JSON lines by field": {"all.jsonl": lines(*ALL)},
     "Parquet by field": {"data/part-0.parquet": packed(pyarrow.Table.from_pylist(ALL))},

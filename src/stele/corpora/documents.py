@@ -133,6 +133,8 @@ def _plain_texts(path: Path, many: bool, dropped: Counter[str]) -> Iterator[list
             break
     if b"\0" in beginning:
         raise SteleError(f"{path}: contains zero bytes, as UTF-16 and binary files do; want {RULES.wanted}")
+    if b"\n" not in beginning and b"\r" in beginning[:-1]:  # line ends of old Macs
+        beginning, blocks = beginning.replace(b"\r", b"\n"), (block.replace(b"\r", b"\n") for block in blocks)
     texts = cc100.read_texts(chain([beginning], blocks), str(path), dropped, RULES)
     if many:
         yield from cc100.split_blank(texts)
