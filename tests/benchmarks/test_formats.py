@@ -5,6 +5,7 @@ import json
 import pytest
 from written import put, rows
 
+from stele.benchmarks._trec import tsv_topics
 from stele.benchmarks.marco import Marco
 from stele.benchmarks.mewsli_x import MewsliX
 from stele.benchmarks.mrtydi import MrTydi
@@ -44,6 +45,7 @@ def test_queries_passages_and_judgments_of_mrtydi_are_read(swahili):
         ("t/test.jsonl.gz", '{"query_id": "7"}\n', r"line 1: no field 'query'; found query_id"),
         ("t/test.jsonl.gz", "[7]\n", r"line 1: want a JSON object, found list"),
         ("t/qrels.test.txt", "7 Q0 1#0 1\n7 Q0 1#0 1\n", r"line 2: judgment of query 7 on document '1#0' appears"),
+        ("t/test.jsonl.gz", rows(topic(7), topic(8)).replace("\n", "\r"), r"line 1: not a readable line of JSON"),
         ("t/qrels.test.txt", "7 Q0 1#0\n", r"line 1: want `query 0 document relevance`"),
         ("c/corpus.jsonl.gz", rows({"docid": "1 0", "title": "", "text": "x"}), "docid must be a string without white"),
         ("c/corpus.jsonl.gz", rows({"docid": "1", "title": "", "text": 3}), r"'text' must be a string, found int"),
@@ -56,6 +58,14 @@ def test_mrtydi_says_what_is_wrong_and_where(swahili, tmp_path, file, text, mess
         list(MrTydi().queries(swahili, query_set))
         MrTydi().judgments(swahili, query_set)
         list(MrTydi().passages(swahili, "sw"))
+
+
+def test_line_ends_of_old_macs_are_refused(tmp_path):
+    """All of them would be one line: one topic, or one pair of parallel texts, which is always found."""
+    topics = put(tmp_path / "topics.tsv", "1\tone\r2\ttwo\r")
+    with pytest.raises(SteleError, match=r"topics\.tsv: its lines end as on old Macs; want line feeds"):
+        list(tsv_topics(topics))
+    assert list(tsv_topics(put(topics, "1\tone\r\n"))) == [Query("1", "one")]
 
 
 def test_a_gzip_file_cut_short_is_an_error(swahili, tmp_path):

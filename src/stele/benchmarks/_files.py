@@ -98,11 +98,16 @@ def open_text(path: Path) -> Iterator[IO[str]]:
 
 
 def lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yields (line number from 1, line without its end). Raises SteleError, with the line, for a damaged file."""
-    number = 0
+    """Yields (line number from 1, line without its end).
+
+    Raises SteleError, with the line, for a damaged file, and for a file whose only line ends are carriage returns.
+    """
+    number, line = 0, ""
     with reading(lambda: f"{path}, after line {number}" if number else str(path)), open_text(path) as handle:
         for number, line in enumerate(handle, start=1):
             yield number, line.rstrip("\r\n")
+    if number == 1 and "\r" in line.rstrip("\r\n"):
+        raise SteleError(f"{path}: its lines end as on old Macs; want line feeds (`tr '\\r' '\\n'` converts it)")
 
 
 def json_lines(path: Path) -> Iterator[tuple[str, JsonObject]]:
