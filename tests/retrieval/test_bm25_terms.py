@@ -23,6 +23,7 @@ def test_english_as_lucene_cuts_and_stems_it():
         ("bn", "বাংলাদেশের রাজধানী ঢাকা।", ["বাংলাদেশের", "রাজধানী", "ঢাকা"]),
         ("te", "తెలుగు భాష, ఆంధ్ర.", ["తెలుగు", "భాష", "ఆంధ్ర"]),
         ("ar", "القاهرة، عاصمة", ["قاهر", "عاصم"]),
+        ("ar", "٣٫١٤، ١٬٠٠٠ كم", ["3٫14", "1٬000", "كم"]),  # one word each, as of Lucene's StandardTokenizer
         ("ru", "Столицами городов", ["столиц", "город"]),
         ("fi", "Suomessa on järviä", ["suome", "on", "järv"]),
         ("id", "Perjalanan ke Jakarta", ["jalan", "ke", "jakarta"]),

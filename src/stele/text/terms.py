@@ -17,8 +17,8 @@ from stele import catalogue
 from stele.catalogue.schema import benchmarks as analyzers
 
 # Unicode's word boundaries (UAX 29, rules WB6, WB7, WB11, WB12): a word continues after . : · and the apostrophe
-# between letters, and after . , ; and the apostrophe between digits
-_INSIDE = r"(?:(?<=[\p{L}\p{M}])['.:·](?=\p{L})WORD+|(?<=\p{N})['.,;](?=\p{N})WORD+)*"
+# between letters, and after . , ; the apostrophe and the two separators of Arabic numbers between digits
+_INSIDE = r"(?:(?<=[\p{L}\p{M}])['.:·](?=\p{L})WORD+|(?<=\p{N})['.,;\u066b\u066c](?=\p{N})WORD+)*"
 # soft hyphens, marks of direction, variation selectors: they change only the look of a word
 _UNSEEN = re.compile("[\u00ad\u200e\u200f\u202a-\u202e\u2060\ufe00-\ufe0f\ufeff\U000e0100-\U000e01ef]")
 _LONG_SOUND = "ー"  # U+30FC belongs to no script, and to Japanese words only
