@@ -53,6 +53,22 @@ def test_weights_that_the_user_has_take_the_place_of_their_stand_in(jobs, tmp_pa
     assert before and again.sources.checkpoint_content("ccp") not in ("", before)
 
 
+def test_a_training_that_goes_on_in_the_folder_of_a_checkpoint_makes_no_other_checkpoint(jobs, tmp_path):
+    """Its saved steps are not read (`link_folder`), so that they neither rerun the job nor are hashed."""
+    (tmp_path / "config.json").write_text("{}")
+
+    def content() -> str:
+        return jobs(scale="paper", models={"mine": {"checkpoint": str(tmp_path)}}).sources.checkpoint_content("mine")
+
+    before = content()
+    for name in ("checkpoint-500/optimizer.pt", "onnx/model.onnx", "0_Transformer/openvino/model.xml"):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_bytes(b"0")
+    assert content() == before != ""
+    (tmp_path / "0_Transformer/config.json").write_text("{}")
+    assert content() != before
+
+
 @pytest.mark.parametrize("name", ["with blank", "a&b;c?d", "it's", "$HOME `x`"])
 def test_places_are_safe_in_a_shell(jobs, tmp_path, name):
     folder = tmp_path / name

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from stele import catalogue
@@ -21,6 +21,7 @@ from stele.plan.pretraining import Pretraining
 from stele.plan.settings import Settings, cached_method
 
 USER_FILES = Path("state/user_files.json")  # digests of the user's files when they were last read, at any scale
+UNREAD = ("checkpoint-", "onnx", "openvino")  # beginnings of folders of a checkpoint that `sources checkpoint` skips
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -114,9 +115,15 @@ class Sources:
 
     @cached_method
     def checkpoint_content(self, model: str) -> str:
-        """Digest of the contents of the user's folder of a checkpoint, wherever the folder is."""
+        """Digest of the contents of the user's folder of a checkpoint, wherever the folder is.
+
+        The folders of a training that goes on there do not count.
+        """
         folder = self.models.checkpoint_source(model).get("path")
-        return content_digest(folder, USER_FILES) if folder and not self.world.standin(model) else ""
+        if not folder or self.world.standin(model):
+            return ""
+        files = [name for name in listing(folder) if not any(part.startswith(UNREAD) for part in PurePath(name).parts)]
+        return content_digest(folder, USER_FILES, files)
 
     def checkpoint_locations(self, model: str) -> dict[str, Any]:
         """Options that locate a checkpoint: the user's folder, else mirrors."""
