@@ -60,3 +60,13 @@ def test_another_byte_is_another_job_of_its_language_alone(jobs, tmp_path):
     (tmp_path / "xal.txt").write_text("Tekste.")
     changed = [jobs(**values).sources.user_content("documents", code) for code in ("lv", "xal")]
     assert digests[0] == changed[0] and digests[1] != changed[1]
+
+
+def test_a_link_that_leads_nowhere_is_named(jobs, tmp_path):
+    """As of a disk that is not mounted."""
+    for dataset, name in (("documents", "lv.txt"), ("cc100", "lv.txt.xz")):
+        (tmp_path / dataset).mkdir()
+        (tmp_path / dataset / name).symlink_to(tmp_path / "disk" / name)
+        plan = jobs(scale="paper", user_data={dataset: str(tmp_path / dataset)})
+        with pytest.raises(SteleError, match=rf"{dataset}/{name}: cannot be read \(No such file or directory\)"):
+            plan.text_sizes.corpus_bytes(dataset, "lv")

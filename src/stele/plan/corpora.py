@@ -14,7 +14,7 @@ from stele.catalogue.user_data import listing, part_files
 from stele.errors import SteleError
 from stele.plan.data import Data
 from stele.plan.paths import Paths
-from stele.plan.settings import Settings, cached_method
+from stele.plan.settings import Settings, cached_method, unreadable
 
 KNOWLEDGE = ("wikipedia", "wikidata_items")  # the datasets that the knowledge base is made of
 PACKED = (".xz", ".bz2", ".gz", ".zst")
@@ -73,7 +73,10 @@ class Corpora:
         languages = self.data.dataset_languages(dataset) if part == ALL else [part]
         names = part_files(self._listing(folder), self.data.resolve(dataset, part, languages))
         root = Path(folder).expanduser()
-        return {name: (root / name).stat().st_size for name in names}
+        try:
+            return {name: (root / name).stat().st_size for name in names}
+        except OSError as error:  # a link that leads nowhere
+            raise unreadable(error) from None
 
     @cached_method
     def user_text(self, corpus: str, language: str) -> float | None:

@@ -21,6 +21,11 @@ from stele.recipes.scale import Scale
 Method = TypeVar("Method", bound=Callable)
 
 
+def unreadable(error: OSError) -> SteleError:
+    """The message for a file of the user's that cannot be read while a run is planned."""
+    return SteleError(f"{error.filename}: cannot be read ({error.strerror}); mend it or take it away")
+
+
 def cached_method(method: Method) -> Method:
     """Decorator that caches a method's results, by argument, in its object; callers must not change the results."""
     name = f"_cached_{method.__name__}"
@@ -71,7 +76,10 @@ class Settings:
         """The user's own documents by language; empty if `user_data` names none."""
         place = self.config.user_data.get(user_documents.DATASET)
         known = {**catalogue.entries(Language), **self.config.add_languages}
-        return user_documents.by_language(place, known) if place else {}
+        try:
+            return user_documents.by_language(place, known) if place else {}
+        except OSError as error:  # a link that leads nowhere
+            raise unreadable(error) from None
 
     def language(self, code: str) -> Language:
         """The entry of a language. Raises SteleError with the nearest known code if the code is unknown."""
