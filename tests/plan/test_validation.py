@@ -71,6 +71,29 @@ def test_a_benchmark_s_metrics_are_checked(jobs, metric, message):
         checked(jobs, scale="paper", **values)
 
 
+@pytest.mark.parametrize(
+    ("kind", "depth", "message"),
+    [
+        ("dense", {}, "missing; say how many passages of a ranking are kept, at least 100"),
+        ("dense", {"depth": 20}, "20 is less than the metrics look at .@100.; give 100"),
+        ("dense", {"depth": 100}, None),
+        ("vectors", {}, None),
+    ],
+)
+def test_rankings_are_as_deep_as_their_metrics_look(jobs, kind, depth, message):
+    """Recall at 100 of 20 passages would be a smaller number, without a word."""
+    entry = {"title": "B", "data": ["mrtydi", "mrtydi_corpus"], "judgments": ["mrtydi"], "module": "mrtydi"}
+    values = {
+        "add_benchmarks": {"b": {**entry, **depth, "languages": ["sw"], "metrics": ["ndcg@10", "recall@100"]}},
+        "add_settings": {"b": {"direct": {"kind": kind}}},
+    }
+    if message is None:
+        checked(jobs, scale="paper", **values)
+    else:
+        with pytest.raises(SteleError, match=rf"add_benchmarks\.b\.depth: {message}"):
+            checked(jobs, scale="paper", **values)
+
+
 @pytest.mark.parametrize("other", [{}, {"neuclir_mono": {"mine": {"kind": "dense", "recipe": "marco"}}}])
 def test_a_setting_that_searches_shared_collections_is_theirs_too(jobs, other):
     """neuclir_mono's setting of the same name encodes them; its vectors would be refused after days."""
@@ -84,7 +107,7 @@ def test_a_setting_that_searches_shared_collections_is_theirs_too(jobs, other):
 def test_a_benchmark_s_languages_are_those_of_its_datasets(jobs):
     entry = {"title": "B", "data": ["mrtydi", "mrtydi_corpus"], "judgments": ["mrtydi"], "metrics": ["mrr@100"]}
     values = {
-        "add_benchmarks": {"b": {**entry, "module": "mrtydi", "languages": ["sw", "zu"]}},
+        "add_benchmarks": {"b": {**entry, "module": "mrtydi", "languages": ["sw", "zu"], "depth": 100}},
         "add_settings": {"b": {"direct": {"kind": "dense"}}},
     }
     with pytest.raises(SteleError, match=r"add_benchmarks\.b\.languages: none of mrtydi, mrtydi_corpus has zu"):

@@ -8,6 +8,7 @@ from typing import Any
 from stele import catalogue
 from stele.benchmarks.reader import BenchmarkReader
 from stele.catalogue import recipes
+from stele.catalogue.schema.benchmarks import metric_parts
 from stele.catalogue.schema.datasets import Dataset
 from stele.catalogue.schema.models import Model
 from stele.config.sources import Sources
@@ -17,10 +18,11 @@ from stele.evaluation.metrics import load_metric
 from stele.files.strict import Values
 from stele.plan.data import reader_of
 from stele.plan.plan import Plan
-from stele.plan.rows import check_settings
+from stele.plan.rows import check_settings, kind_named
 from stele.recipes.pretraining import OBJECTIVES, parse_recipe
 from stele.registry import module_names
 
+RANKING = ("retrieve", "bm25", "fuse")  # rules whose jobs keep `depth` passages of each ranking
 SECTIONS = ("reranking", "answering", "calibration")  # sections of recipes.yaml, and keys that name a recipe
 
 
@@ -40,6 +42,7 @@ def check(plan: Plan, where: Sources) -> None:
         if lacking := ", ".join(code for code, records in read.items() if not records):
             place = where("add_benchmarks", benchmark, "languages")
             raise SteleError(f"{place}: none of {', '.join(names)} has {lacking}; leave out what no dataset has")
+        _check_depth(plan, benchmark, where("add_benchmarks", benchmark, "depth"))
     if plan.settings.scale not in catalogue.scale_names():
         check_models_of_scale(plan)
     for key, model in plan.settings.config.models.items():
@@ -85,6 +88,20 @@ def _check_shared_collections(plan: Plan, benchmark: str, name: str, place: str)
     if owner and entry["kind"] == "dense" and not alike:
         wanted = "give that one the same recipe and windows"
         raise SteleError(f"{place}: it searches documents that {owner}'s setting {name} encodes; {wanted}")
+
+
+def _check_depth(plan: Plan, benchmark: str, place: str) -> None:
+    """Refuses a benchmark of rankings without a depth, or with a smaller one than its metrics look at."""
+    entry = plan.data.benchmark(benchmark)
+    kinds = [kind_named(setting["kind"]) for setting in plan.protocols.settings[benchmark].values()]
+    if not any(kind.rule in RANKING and kind.scored == "retrieval" for kind in kinds):
+        return
+    cuts = [int(cut) for _, cut in map(metric_parts, entry.metrics) if cut.isdigit()]
+    deepest = max(cuts, default=1)
+    if entry.depth is None:
+        raise SteleError(f"{place}: missing; say how many passages of a ranking are kept, at least {deepest}")
+    if entry.depth < deepest:
+        raise SteleError(f"{place}: {entry.depth} is less than the metrics look at (@{deepest}); give {deepest}")
 
 
 def _check_metrics(names: Iterable[str], place: str, scored: str | None = None) -> None:
