@@ -129,3 +129,44 @@ def test_a_base_or_a_recipe_that_would_change_nothing_is_refused(jobs, models):
     with pytest.raises(SteleError, match=f"models.{name}: {name} is read from a checkpoint.*`checkpoint: train`"):
         checked(jobs, scale="paper", models=models)
     checked(jobs, scale="paper", models={name: {**models[name], "recipe": "msm", "checkpoint": "train"}})
+
+
+# --- names in the user's own tables -----------------------------------------------------------------------------------
+TABLE = """
+paper: own
+number: 1
+caption: One model.
+stub: Model
+target: {benchmark: mrtydi, setting: direct, metric: mrr@100}
+columns:
+- {key: avg, header: AVG, target: {average: [sw, te]}}
+groups:
+- key: all
+  rows:
+  - {key: msm, label: MSM, target: {model: msm}, printed: [30.0]}
+"""
+
+
+@pytest.fixture
+def own_paper(jobs, tmp_path):
+    """own_paper(old, new, key=value...) -> the plan with a paper whose table has `new` in place of `old`."""
+
+    def call(old="", new="", **values):
+        folder = tmp_path / "own"
+        folder.mkdir(exist_ok=True)
+        (folder / "paper.yaml").write_text("name: Own\n")
+        (folder / "table_01.yaml").write_text(TABLE.replace(old, new) if old else TABLE)
+        return jobs(scale="miniature", papers=[str(folder)], **values)
+
+    return call
+
+
+def test_the_names_in_a_table_are_checked_before_its_rows_are_built(own_paper):
+    assert [row.path for row in own_paper().tables.rows_of("own/01")] == ["mrtydi/msm/direct"]
+    for old, new, message in (
+        ("average: [sw, te]", "average: [sw, tee]", "mrtydi: unknown language 'tee'; did you mean 'te'"),
+        ("metric: mrr@100", "metric: mrr@10", "mrtydi: unknown metric 'mrr@10'; did you mean 'mrr@100'"),
+        ("benchmark: mrtydi", "benchmark: mrtidy", "unknown benchmark 'mrtidy'; did you mean 'mrtydi'"),
+    ):
+        with pytest.raises(SteleError, match=f"own/table_01.yaml: {message}"):
+            own_paper(old, new).tables.rows_of("own/01")

@@ -5,6 +5,7 @@ import textwrap
 import pytest
 
 from stele.command import cli
+from stele.config.model import unknown_names
 from stele.errors import SteleError
 from stele.papers.table import load_specs
 from stele.tables import check
@@ -82,13 +83,35 @@ def test_all_deviations_of_the_papers_are_explained(papers):
 
 def test_a_metric_that_no_result_holds_is_an_error(papers, tmp_path):
     """It would be seen only when all of the table's results are built."""
-    assert check.unscored(papers) == []
+    assert unknown_names(check.sources(papers)) == []
     folder = tmp_path / "ccp"
     folder.mkdir()
     (folder / "paper.yaml").write_text("name: CCP\n")
     (folder / "table_98.yaml").write_text(textwrap.dedent(ORIGIN.replace("mrr@100", "mrr@10")))
     with pytest.raises(SteleError, match=r"ccp/98 all/first/value/ar: mrtydi: unknown metric 'mrr@10'.*'mrr@100'"):
         check.run(check.Check(specs=folder))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("average: [ar, sw]", "average: [ar, swa]", "avg: mrtydi: unknown language 'swa'; did you mean 'sw'"),
+        ("benchmark: mrtydi", "benchmark: mrtidy", "ar: unknown benchmark 'mrtidy'; did you mean 'mrtydi'"),
+    ],
+)
+def test_a_name_that_does_not_exist_is_an_error(bench, capsys, old, new, message):
+    """An average would be measured over its other languages, and look like any other number."""
+    bench.spec(**{old: new})
+    assert cli.main(["tables", "check", "--specs", str(bench.folder)]) == 1
+    assert f"msm/99 all/first/value/{message}" in capsys.readouterr().err
+
+
+def test_a_benchmark_that_is_evaluated_in_all_languages_of_its_data_has_them_all(write):
+    """Tatoeba's own 14 languages are those of the papers' tables; Basque is one of the other 98."""
+    changes = {"benchmark: mrtydi, setting: zero_shot_nq_ccp, metric: mrr@100": "benchmark: tatoeba, setting: direct"}
+    changes |= {"setting: direct": "setting: direct, metric: accuracy", "language: ar": "average: [ar, eu, xx]"}
+    said = unknown_names(check.sources([write(ORIGIN, **changes)]))
+    assert ["unknown language 'xx'" in message for message in said if "language" in message] == [True]
 
 
 def test_each_paper_passes_alone(root):

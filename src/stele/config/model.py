@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from stele import catalogue
-from stele.catalogue import recipes
+from stele.catalogue import datasets, recipes
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.datasets import Dataset
 from stele.catalogue.schema.languages import Language
 from stele.catalogue.schema.models import Model as CatalogueModel
 from stele.config.sources import Sources, additions, check_additions
-from stele.errors import SteleError, check_known, nearest
+from stele.errors import SteleError, check_known, nearest, unknown
 from stele.files.paths import results_problem
 from stele.files.strict import Seed, Strict, Values, unique, validate
 from stele.papers.paper import PAPER_TABLES, PLAIN_PATH, check_papers, paper_folder, papers_in
 from stele.recipes.encoding import SomeEncoding
 from stele.recipes.scale import Label
+
+if TYPE_CHECKING:
+    from stele.papers.table_parts import CellSource
 
 # names that become parts of paths, in every command of the workflow
 PLAIN_NAME, MODEL_KEY = r"[\w@%+=:,.-]+", r"[A-Za-z0-9][A-Za-z0-9_.-]*"
@@ -278,6 +282,36 @@ def _tables(config: Config) -> list[str]:
     folders = [*PAPER_TABLES.glob("*/"), *map(paper_folder, config.papers)]
     files = [path for folder in folders for path in folder.glob("table_*.yaml")]
     return [f"{path.parent.name}/{int(path.stem.removeprefix('table_'))}" for path in files]
+
+
+# --- names in tables --------------------------------------------------------------------------------------------------
+def unknown_names(values: Iterable[tuple[str, CellSource]]) -> list[str]:
+    """Describes unknown names in values of tables, (place, value), each once: its first place and the nearest name."""
+    first_places: dict[CellSource, str] = {}
+    for place, value in values:
+        first_places.setdefault(value, place)
+    found: dict[str, str] = {}
+    for value, place in first_places.items():
+        for error in _unknown_names(value):
+            found.setdefault(error, f"{place}: {error}")
+    return [*found.values()]
+
+
+def _unknown_names(value: CellSource) -> Iterator[str]:
+    benchmarks, settings = catalogue.entries(Benchmark), catalogue.load("settings")["settings"]
+    if value.benchmark not in benchmarks:
+        yield str(unknown("benchmark", value.benchmark, benchmarks))
+        return
+    entry, setting = benchmarks[value.benchmark], settings.get(value.benchmark, {}).get(value.setting, {})
+    yield from _unknown("metric", [value.metric], setting.get("metrics") or entry.metrics, value.benchmark)
+    languages = set(entry.languages)
+    if entry.whole and not languages.issuperset(value.languages):  # real data are evaluated in all their languages
+        languages |= {*datasets.languages_of(datasets.dataset(entry.judgments[0]))}
+    yield from _unknown("language", value.languages, languages, value.benchmark)
+
+
+def _unknown(kind: str, names: Iterable[str], valid: Collection[str], benchmark: str) -> Iterator[str]:
+    yield from (str(unknown(kind, name, valid, benchmark)) for name in names if name not in valid)
 
 
 if __name__ == "__main__":

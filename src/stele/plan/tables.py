@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from stele.artifacts.results import RunKey
+from stele.config.model import unknown_names
 from stele.errors import SteleError, check_known
 from stele.papers.paper import CLAIMS, CORRECTIONS, FILE, paper_folder
 from stele.plan.models import Models, Problem
@@ -71,11 +72,14 @@ class Tables:
     # --- rows ---------------------------------------------------------------------------------------------------------
     @cached_method
     def rows_of(self, table: str) -> list[RunKey]:
-        """The rows of a table, including those of the user's own models."""
-        from stele.papers.table import load_spec, results_needed
+        """The rows of a table, including those of the user's own models. Raises SteleError for unknown names in it."""
+        from stele.papers.table import load_spec, references, results_needed
 
         table_spec, config = load_spec(self.specs[table]), self.paths.settings.config
-        return results_needed(table_spec, config.recompute, self.extra_rows(table))
+        shown = table_spec, config.recompute, self.extra_rows(table)
+        if problems := unknown_names((str(self.specs[table]), value) for value in references(*shown)):
+            raise SteleError("\n".join(problems))
+        return results_needed(*shown)
 
     @cached_method
     def extra_rows(self, table: str) -> list[str]:

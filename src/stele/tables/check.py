@@ -4,7 +4,7 @@ The check recomputes averages, compares numbers printed twice, bold marks and pr
 one paper borrowed from another with their origin, and finds rows with the same numbers under different models. The
 table's spec must list each deviation with its reason (`deviations`). An unlisted deviation is an error, and so are a
 listed one that does not occur, a claim (`claims.yaml`) whose stated verdict does not follow from the numbers, and a
-cell whose metric no result of its benchmark has.
+cell that names a benchmark, metric or language that does not exist.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
 
-from stele import catalogue
-from stele.catalogue.schema.benchmarks import Benchmark
 from stele.claims import check
 from stele.command.arguments import Job
-from stele.errors import SteleError, nearest, unknown
+from stele.config.model import unknown_names
+from stele.errors import SteleError, nearest
 from stele.papers.table import Table, TableCell, load_specs
+from stele.papers.table_parts import CellSource
 
 EPSILON = 1e-9
 COPIED = 4  # equal numbers that make a row a copy of another
@@ -248,19 +248,10 @@ def unexplained(tables: Sequence[Table], deviations_found: Iterable[FoundDeviati
     return unknown + stale
 
 
-def unscored(tables: Iterable[Table]) -> list[str]:
-    """Describes metrics of cells that their benchmark and setting do not have, each with the first such cell."""
-    benchmarks, settings = catalogue.entries(Benchmark), catalogue.load("settings")["settings"]
-    found: dict[tuple[str, ...], str] = {}
+def sources(tables: Iterable[Table]) -> Iterator[tuple[str, CellSource]]:
+    """Yields the sources of all values that tables show, each with its place: a table and the address of a cell."""
     for table in tables:
-        for cell in table.cells():
-            if (of := cell.reference) and of.benchmark in benchmarks:
-                valid = settings.get(of.benchmark, {}).get(of.setting, {}).get("metrics")
-                valid = valid or benchmarks[of.benchmark].metrics
-                if of.metric not in valid:
-                    wrong = unknown("metric", of.metric, valid, f"{table.id} {cell.address}: {of.benchmark}")
-                    found.setdefault((table.id, of.benchmark, of.metric), str(wrong))
-    return [*found.values()]
+        yield from ((f"{table.id} {cell.address}", cell.reference) for cell in table.cells() if cell.reference)
 
 
 def counts(table: Table) -> Counter[str]:
@@ -292,5 +283,5 @@ def run(args: Check) -> None:
     compared = [cell for cell, origin in borrowed_cells(tables) if origin]
     rows = {(cell.table.id, cell.group.key, cell.row.key) for cell in compared}
     print(f"borrowed: {len(compared)} cells of {len(rows)} rows compared with the rows they were taken from")
-    if problems := [*unexplained(tables, occurring), *unscored(tables), *check.problems(args.specs)]:
+    if problems := [*unexplained(tables, occurring), *unknown_names(sources(tables)), *check.problems(args.specs)]:
         raise SteleError("\n".join(["the tables contradict themselves or their claims:", *problems]))
