@@ -167,6 +167,10 @@ def test_the_names_in_a_table_are_checked_before_its_rows_are_built(own_paper):
         ("average: [sw, te]", "average: [sw, tee]", "mrtydi: unknown language 'tee'; did you mean 'te'"),
         ("metric: mrr@100", "metric: mrr@10", "mrtydi: unknown metric 'mrr@10'; did you mean 'mrr@100'"),
         ("benchmark: mrtydi", "benchmark: mrtidy", "unknown benchmark 'mrtidy'; did you mean 'mrtydi'"),
+        ("model: msm", "model: mssm", "mrtydi: unknown model 'mssm'; did you mean 'msm'"),
+        ("setting: direct", "setting: dircet", "mrtydi: unknown setting 'dircet'; did you mean 'direct'"),
     ):
         with pytest.raises(SteleError, match=f"own/table_01.yaml: {message}"):
             own_paper(old, new).tables.rows_of("own/01")
+    mine = own_paper("model: msm", "model: mine", models={"mine": {"checkpoint": "my/model"}})
+    assert [row.path for row in mine.tables.rows_of("own/01")] == ["mrtydi/mine/direct"]

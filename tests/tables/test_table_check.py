@@ -83,7 +83,7 @@ def test_all_deviations_of_the_papers_are_explained(papers):
 
 def test_a_metric_that_no_result_holds_is_an_error(papers, tmp_path):
     """It would be seen only when all of the table's results are built."""
-    assert unknown_names(check.sources(papers)) == []
+    assert unknown_names(check.sources(papers), check.known_models()) == []
     folder = tmp_path / "ccp"
     folder.mkdir()
     (folder / "paper.yaml").write_text("name: CCP\n")
@@ -97,6 +97,12 @@ def test_a_metric_that_no_result_holds_is_an_error(papers, tmp_path):
     [
         ("average: [ar, sw]", "average: [ar, swa]", "avg: mrtydi: unknown language 'swa'; did you mean 'sw'"),
         ("benchmark: mrtydi", "benchmark: mrtidy", "ar: unknown benchmark 'mrtidy'; did you mean 'mrtydi'"),
+        ("model: first", "model: mbertt", "ar: mrtydi: unknown model 'mbertt'; did you mean 'mbert'"),
+        (
+            "zero_shot_marco",
+            "zero_shot_marko",
+            "ar: mrtydi: unknown setting 'zero_shot_marko'; did you mean 'zero_shot_marco'",
+        ),
     ],
 )
 def test_a_name_that_does_not_exist_is_an_error(bench, capsys, old, new, message):
@@ -106,12 +112,19 @@ def test_a_name_that_does_not_exist_is_an_error(bench, capsys, old, new, message
     assert f"msm/99 all/first/value/{message}" in capsys.readouterr().err
 
 
+def test_the_models_and_benchmarks_of_config_yaml_are_known(bench, monkeypatch, capsys):
+    bench.spec(**{"model: first": "model: my_first", "model: second": "model: mbert"})
+    (bench.folder / "config.yaml").write_text("models: {my_first: {checkpoint: my/first}}\n")
+    monkeypatch.chdir(bench.folder)
+    assert cli.main(["tables", "check", "--specs", str(bench.folder)]) == 0, capsys.readouterr().err
+
+
 def test_a_benchmark_that_is_evaluated_in_all_languages_of_its_data_has_them_all(write):
     """Tatoeba's own 14 languages are those of the papers' tables; Basque is one of the other 98."""
     changes = {"benchmark: mrtydi, setting: zero_shot_nq_ccp, metric: mrr@100": "benchmark: tatoeba, setting: direct"}
     changes |= {"setting: direct": "setting: direct, metric: accuracy", "language: ar": "average: [ar, eu, xx]"}
-    said = unknown_names(check.sources([write(ORIGIN, **changes)]))
-    assert ["unknown language 'xx'" in message for message in said if "language" in message] == [True]
+    said = unknown_names(check.sources([write(ORIGIN, **changes)]), ["first", "second"])
+    assert ["unknown language 'xx'" in message for message in said] == [True]
 
 
 def test_each_paper_passes_alone(root):

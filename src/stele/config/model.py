@@ -285,25 +285,33 @@ def _tables(config: Config) -> list[str]:
 
 
 # --- names in tables --------------------------------------------------------------------------------------------------
-def unknown_names(values: Iterable[tuple[str, CellSource]]) -> list[str]:
-    """Describes unknown names in values of tables, (place, value), each once: its first place and the nearest name."""
+def unknown_names(values: Iterable[tuple[str, CellSource]], models: Collection[str]) -> list[str]:
+    """Describes unknown names in values of tables, (place, value), each once: its first place and the nearest name.
+
+    `models` are those of the catalogue and of the user.
+    """
     first_places: dict[CellSource, str] = {}
     for place, value in values:
         first_places.setdefault(value, place)
     found: dict[str, str] = {}
     for value, place in first_places.items():
-        for error in _unknown_names(value):
+        for error in _unknown_names(value, models):
             found.setdefault(error, f"{place}: {error}")
     return [*found.values()]
 
 
-def _unknown_names(value: CellSource) -> Iterator[str]:
-    benchmarks, settings = catalogue.entries(Benchmark), catalogue.load("settings")["settings"]
+def _unknown_names(value: CellSource, models: Collection[str]) -> Iterator[str]:
+    benchmarks = catalogue.entries(Benchmark)
     if value.benchmark not in benchmarks:
         yield str(unknown("benchmark", value.benchmark, benchmarks))
         return
-    entry, setting = benchmarks[value.benchmark], settings.get(value.benchmark, {}).get(value.setting, {})
-    yield from _unknown("metric", [value.metric], setting.get("metrics") or entry.metrics, value.benchmark)
+    entry, settings = benchmarks[value.benchmark], catalogue.load("settings")["settings"].get(value.benchmark, {})
+    if not entry.data:  # a count, whose models may be datasets, collections and mined pairs
+        models = {*models, *catalogue.entries(Dataset), *benchmarks, *recipes.names("pairs")}
+    yield from _unknown("model", [value.model], models, value.benchmark)
+    yield from _unknown("setting", [value.setting], settings, value.benchmark)
+    metrics = settings.get(value.setting, {}).get("metrics") or entry.metrics
+    yield from _unknown("metric", [value.metric], metrics, value.benchmark)
     languages = set(entry.languages)
     if entry.whole and not languages.issuperset(value.languages):  # real data are evaluated in all their languages
         languages |= {*datasets.languages_of(datasets.dataset(entry.judgments[0]))}

@@ -77,7 +77,8 @@ class Tables:
 
         table_spec, config = load_spec(self.specs[table]), self.paths.settings.config
         shown = table_spec, config.recompute, self.extra_rows(table)
-        if problems := unknown_names((str(self.specs[table]), value) for value in references(*shown)):
+        values = ((str(self.specs[table]), value) for value in references(*shown))
+        if problems := unknown_names(values, self.models.all):
             raise SteleError("\n".join(problems))
         return results_needed(*shown)
 

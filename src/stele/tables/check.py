@@ -4,7 +4,7 @@ The check recomputes averages, compares numbers printed twice, bold marks and pr
 one paper borrowed from another with their origin, and finds rows with the same numbers under different models. The
 table's spec must list each deviation with its reason (`deviations`). An unlisted deviation is an error, and so are a
 listed one that does not occur, a claim (`claims.yaml`) whose stated verdict does not follow from the numbers, and a
-cell that names a benchmark, metric or language that does not exist.
+cell that names a benchmark, model, setting, metric or language which neither the catalogue nor config.yaml has.
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
 
+from stele.catalogue import entries, read_yaml
+from stele.catalogue.schema.models import Model
 from stele.claims import check
 from stele.command.arguments import Job
-from stele.config.model import unknown_names
+from stele.config.model import parse_config, unknown_names
 from stele.errors import SteleError, nearest
 from stele.papers.table import Table, TableCell, load_specs
 from stele.papers.table_parts import CellSource
@@ -254,6 +256,12 @@ def sources(tables: Iterable[Table]) -> Iterator[tuple[str, CellSource]]:
         yield from ((f"{table.id} {cell.address}", cell.reference) for cell in table.cells() if cell.reference)
 
 
+def known_models() -> set[str]:
+    """Models of the catalogue and of config.yaml, if this folder has one; what that adds to the catalogue is added."""
+    config = Path("config.yaml")
+    return {*entries(Model), *(parse_config(read_yaml(config)).models if config.is_file() else ())}
+
+
 def counts(table: Table) -> Counter[str]:
     """Numbers of cells that hold a number, words or a dash; empty for a table that only explains words."""
     if not table.counted:
@@ -283,5 +291,6 @@ def run(args: Check) -> None:
     compared = [cell for cell, origin in borrowed_cells(tables) if origin]
     rows = {(cell.table.id, cell.group.key, cell.row.key) for cell in compared}
     print(f"borrowed: {len(compared)} cells of {len(rows)} rows compared with the rows they were taken from")
-    if problems := [*unexplained(tables, occurring), *unknown_names(sources(tables)), *check.problems(args.specs)]:
+    names = unknown_names(sources(tables), known_models())
+    if problems := [*unexplained(tables, occurring), *names, *check.problems(args.specs)]:
         raise SteleError("\n".join(["the tables contradict themselves or their claims:", *problems]))
