@@ -3,10 +3,13 @@
 from types import SimpleNamespace
 
 import pytest
+from figure_files import CURVES
+from specs import write_spec
 
 from stele.config.model import parse_config
 from stele.errors import SteleError
 from stele.plan.data import Data
+from stele.plan.figures import Figures
 from stele.plan.plan import Plan
 from stele.plan.retrieval import projected
 from stele.plan.rows import Rows
@@ -31,6 +34,16 @@ def test_a_figure_waits_for_what_can_be_built(tmp_path):
         f"results/tatoeba/{model}/{setting}/pt0-ft0/projection_ar.csv" for model, setting in panels
     )
     assert plan.figures.result_files()[XLMR] == "xlmr_large/direct/tatoeba/projection_ar"
+
+
+def test_the_names_in_a_figure_are_checked_before_its_results_are_built(tmp_path):
+    folder = tmp_path / "clir_lm"
+    folder.mkdir()
+    (folder / "paper.yaml").write_text("name: Own\n")
+    write_spec(tmp_path, CURVES, **{"cv5": "cv6"})
+    plan = Figures(plan_of().paths, plan_of().rows, (str(folder),))
+    with pytest.raises(SteleError, match=r"figure_98\.yaml: clef: unknown setting 'cv6'; did you mean 'cv5'"):
+        plan.results("clir_lm/98")
 
 
 def test_a_curve_waits_for_results_of_models_that_can_be_built(monkeypatch):

@@ -3,6 +3,8 @@
 import textwrap
 
 import pytest
+from figure_files import CURVES, DISTRIBUTION
+from specs import write_spec
 
 from stele.command import cli
 from stele.config.model import unknown_names
@@ -125,6 +127,28 @@ def test_a_benchmark_that_is_evaluated_in_all_languages_of_its_data_has_them_all
     changes |= {"setting: direct": "setting: direct, metric: accuracy", "language: ar": "average: [ar, eu, xx]"}
     said = unknown_names(check.sources([write(ORIGIN, **changes)]), ["first", "second"])
     assert ["unknown language 'xx'" in message for message in said] == [True]
+
+
+def test_the_names_in_a_figure_are_checked_too(bench, root, capsys):
+    """A curve's metric, and a distribution's file: `lengths` is no metric, but a file beside the result."""
+    bench.spec(**{"model: first": "model: mbert", "model: second": "model: msm"})
+    for old, new, message in (
+        ("metric: ap_judged", "metric: ap_juged", "clef: unknown metric 'ap_juged'; did you mean 'ap_judged'"),
+        ("model: start", "model: mbertt", "clef: unknown model 'mbertt'; did you mean 'mbert'"),
+    ):
+        spec = CURVES.replace("model: one_5", "model: mbert").replace("model: one_10", "model: mbert")
+        write_spec(bench.folder, spec.replace("model: two_10", "model: mbert").replace(old, new))
+        assert cli.main(["tables", "check", "--specs", str(bench.folder)]) == 1
+        assert f"clir_lm/figure_98.yaml: {message}" in capsys.readouterr().err
+    (bench.folder / "clir_lm/figure_98.yaml").unlink()
+    write_spec(bench.folder, DISTRIBUTION)
+    assert cli.main(["tables", "check", "--specs", str(bench.folder)]) == 0
+    write_spec(bench.folder, DISTRIBUTION, **{"metric: lengths": "metric: lenghts"})
+    assert cli.main(["tables", "check", "--specs", str(bench.folder)]) == 1
+    assert (
+        "clir_lm/figure_98.yaml: statistics: unknown metric 'lenghts'; did you mean 'lengths'"
+        in capsys.readouterr().err
+    )
 
 
 def test_each_paper_passes_alone(root):

@@ -284,11 +284,14 @@ def _tables(config: Config) -> list[str]:
     return [f"{path.parent.name}/{int(path.stem.removeprefix('table_'))}" for path in files]
 
 
-# --- names in tables --------------------------------------------------------------------------------------------------
-def unknown_names(values: Iterable[tuple[str, CellSource]], models: Collection[str]) -> list[str]:
-    """Describes unknown names in values of tables, (place, value), each once: its first place and the nearest name.
+# --- names in tables and figures --------------------------------------------------------------------------------------
+DRAWN_FILES = ("lengths", "projection")  # in figures, a file beside the result in place of a metric
 
-    `models` are those of the catalogue and of the user.
+
+def unknown_names(values: Iterable[tuple[str, CellSource]], models: Collection[str]) -> list[str]:
+    """Describes unknown names in values of tables and figures, each once with its first place and the nearest name.
+
+    `values` are (place, value); `models` are those of the catalogue and of the user.
     """
     first_places: dict[CellSource, str] = {}
     for place, value in values:
@@ -311,7 +314,7 @@ def _unknown_names(value: CellSource, models: Collection[str]) -> Iterator[str]:
     yield from _unknown("model", [value.model], models, value.benchmark)
     yield from _unknown("setting", [value.setting], settings, value.benchmark)
     metrics = settings.get(value.setting, {}).get("metrics") or entry.metrics
-    yield from _unknown("metric", [value.metric], metrics, value.benchmark)
+    yield from _unknown("metric", [value.metric], [*metrics, *DRAWN_FILES], value.benchmark)
     languages = set(entry.languages)
     if entry.whole and not languages.issuperset(value.languages):  # real data are evaluated in all their languages
         languages |= {*datasets.languages_of(datasets.dataset(entry.judgments[0]))}

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stele.artifacts.results import RunKey
-from stele.errors import check_known
+from stele.config.model import unknown_names
+from stele.errors import SteleError, check_known
 from stele.papers.paper import paper_folder
 from stele.plan.paths import Inputs, Paths
 from stele.plan.rows import Rows
@@ -44,8 +45,12 @@ class Figures:
 
     @cached_property
     def _values(self) -> dict[str, list[CellSource]]:
-        """The values that each figure draws."""
-        return {key: list(figure.references()) for key, figure in self._figures.items()}
+        """The values that each figure draws. Raises SteleError for unknown names in a figure."""
+        values = {key: list(figure.references()) for key, figure in self._figures.items()}
+        placed = [(str(self.specs[key]), value) for key, of_figure in values.items() for value in of_figure]
+        if problems := unknown_names(placed, self.rows.models.all):
+            raise SteleError("\n".join(problems))
+        return values
 
     @property
     def _from_files(self) -> list[CellSource]:

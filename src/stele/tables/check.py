@@ -4,7 +4,7 @@ The check recomputes averages, compares numbers printed twice, bold marks and pr
 one paper borrowed from another with their origin, and finds rows with the same numbers under different models. The
 table's spec must list each deviation with its reason (`deviations`). An unlisted deviation is an error, and so are a
 listed one that does not occur, a claim (`claims.yaml`) whose stated verdict does not follow from the numbers, and a
-cell that names a benchmark, model, setting, metric or language which neither the catalogue nor config.yaml has.
+benchmark, model, setting, metric or language, in a cell or a figure, that neither the catalogue nor config.yaml has.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from stele.claims import check
 from stele.command.arguments import Job
 from stele.config.model import parse_config, unknown_names
 from stele.errors import SteleError, nearest
+from stele.papers.figure import Figure, load_figure
 from stele.papers.table import Table, TableCell, load_specs
 from stele.papers.table_parts import CellSource
 
@@ -250,10 +251,12 @@ def unexplained(tables: Sequence[Table], deviations_found: Iterable[FoundDeviati
     return unknown + stale
 
 
-def sources(tables: Iterable[Table]) -> Iterator[tuple[str, CellSource]]:
-    """Yields the sources of all values that tables show, each with its place: a table and the address of a cell."""
+def sources(tables: Iterable[Table], figures: Iterable[Figure] = ()) -> Iterator[tuple[str, CellSource]]:
+    """Yields the sources of all values that tables and figures show, each with its place: a cell's address, a file."""
     for table in tables:
         yield from ((f"{table.id} {cell.address}", cell.reference) for cell in table.cells() if cell.reference)
+    for figure in figures:
+        yield from ((f"{figure.file}.yaml", value) for value in figure.references())
 
 
 def known_models() -> set[str]:
@@ -291,6 +294,7 @@ def run(args: Check) -> None:
     compared = [cell for cell, origin in borrowed_cells(tables) if origin]
     rows = {(cell.table.id, cell.group.key, cell.row.key) for cell in compared}
     print(f"borrowed: {len(compared)} cells of {len(rows)} rows compared with the rows they were taken from")
-    names = unknown_names(sources(tables), known_models())
+    figures = map(load_figure, sorted(args.specs.glob("**/figure_*.yaml")))
+    names = unknown_names(sources(tables, figures), known_models())
     if problems := [*unexplained(tables, occurring), *names, *check.problems(args.specs)]:
         raise SteleError("\n".join(["the tables contradict themselves or their claims:", *problems]))
