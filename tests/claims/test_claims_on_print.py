@@ -208,6 +208,10 @@ def test_what_numbers_cannot_say_is_the_reader_s(tmp_path):
         (GREATER | {"kind": "best", "printed": None}, "`printed` is missing"),
         (GREATER | {"controls": [{}]}, "a control must name what differs"),
         (GREATER | {"controls": [{"right": {"model": "mlm_equal_computer"}}]}, "did you mean 'mlm_equal_compute'"),
+        (
+            GREATER | {"controls": [{"left": {"metric": "mrr@100"}, "right": {"metric": "recall@100"}}]},
+            "one metric for both sides; found mrr@100 and recall@100",
+        ),
         ({"kind": "other"}, "`printed` needs `why`"),
         ({"kind": "other", "checkable": False, "printed": None}, "needs `why`"),
         ({"kind": "trend", "points": [cells(OURS)], "shape": "rising"}, "has more than 1 points"),

@@ -329,6 +329,14 @@ def test_a_control_stands_beside_and_changes_nothing(judged):
     assert missing.mean is None and "mrtydi/kept/zero_shot_marco" in missing.reason
 
 
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_a_control_by_another_metric_is_of_that_metric_on_both_sides(judged, side):
+    (shown,) = judged(BEST | {"controls": [{side: {"metric": "recall@100"}}]}, AHEAD).controls
+    both = {"left": {"metric": "recall@100"}, "right": {"metric": "recall@100"}}
+    (stated,) = judged(BEST | {"controls": [both]}, AHEAD).controls
+    assert (shown.mean, shown.interval) == (stated.mean, stated.interval) and shown.mean == pytest.approx(8, abs=2)
+
+
 def test_a_control_is_of_the_claim_s_own_setting(tmp_path, judged):
     """A rival of another setting (BM25, tuned) makes no row of the control's model under that setting."""
     rivals = [cells("all/base/mrr/avg"), cells("all/other/mrr/avg", instead={"setting": "tuned"})]

@@ -77,6 +77,11 @@ class Control(Strict):
     left: Target | None = Field(None, description="parts of the target of the claim's left side to replace")
     right: Target | None = Field(None, description="parts of the target of the claim's right side to replace")
 
+    @property
+    def metric(self) -> str | None:
+        """Metric of the control; None for the claim's own."""
+        return next((side.metric for side in (self.left, self.right) if side and side.metric), None)
+
     @model_validator(mode="after")
     def _known(self) -> Control:
         targets = [target for target in (self.left, self.right) if target]
@@ -84,6 +89,8 @@ class Control(Strict):
             raise ValueError("a control must name what differs on the `left` or on the `right`")
         for model in {target.model for target in targets} - {None, *(known := entries(Model))}:
             raise ValueError(str(unknown("model", model, known)))
+        if metrics := {target.metric for target in targets} - {None, self.metric}:
+            raise ValueError(f"a control has one metric for both sides; found {self.metric} and {metrics.pop()}")
         return self
 
 

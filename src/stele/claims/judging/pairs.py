@@ -262,12 +262,16 @@ def instead(address: Address, target: Target | None) -> Address:
 def control_pairs(claim: Claim, control: Control, paper: PrintedPaper) -> list[Pair]:
     """Pairs of a control: the claim's pairs with the control's targets, each pair of systems once.
 
-    A control that names no setting keeps the claim's: sides with different settings are not paired.
+    A control that names no setting keeps the claim's: sides with different settings are not paired. A metric that it
+    names for one side is that of both, since two metrics cannot be compared.
     """
+    left, right = control.left, control.right
+    if metric := control.metric:
+        left, right = (merge([Target(metric=metric), side or Target()]) for side in (left, right))
     changed = claim.model_copy(
         update={
-            "left": instead(claim.left, control.left),
-            "right": [instead(address, control.right) for address in claim.rights],
+            "left": instead(claim.left, left),
+            "right": [instead(address, right) for address in claim.rights],
         }
     )
     pairs = pairs_meant(changed, paper)
