@@ -16,6 +16,7 @@ from figure_files import (
 )
 from matplotlib.colors import to_hex
 from specs import write_spec
+from test_table_diverged import diverge
 
 from stele.command import cli
 from stele.papers.paper import papers_in
@@ -53,6 +54,34 @@ def test_a_curve_shows_what_is_measured_and_breaks_where_it_is_not(bench):
     assert one.get_ydata()[:2].tolist() == [0.42, 0.5] and math.isnan(one.get_ydata()[2])
     assert two.get_ydata().tolist() == [0.42, 0.55]
     assert legend(axes) == ["One: 2 measured, 1 not run", "Two $x_1$"]
+
+
+def test_a_diverged_pretraining_is_no_point_of_a_curve(bench):
+    """As in tables, which print `fail`; a mean of which only some seeds diverged stays a number."""
+    curve_points(bench, {"start": 0.42, "one_5": 0.01, "one_10": 0.5, "two_10": 0.02})
+    for model, runs in (
+        ("one_5", {"pt0-ft0": "one_5: loss 3.9"}),
+        ("one_10", {"pt0-ft0": "one_10: loss 3.9", "pt1-ft0": None}),
+        ("two_10", {"pt0-ft0": "two_10: loss 4.1"}),
+    ):
+        diverge(bench.results_dir / f"clef/{model}/cv5.json", runs)
+    drawn = picture(bench, CURVES)
+    (axes,) = drawn.axes
+    one, two = curves_of(axes)
+    assert one.get_ydata()[0] == 0.42 and math.isnan(one.get_ydata()[1]) and one.get_ydata()[2] == 0.5
+    assert two.get_ydata()[0] == 0.42 and math.isnan(two.get_ydata()[1])
+    assert legend(axes) == ["One: 2 measured, 1 fail", "Two $x_1$: 1 measured, 1 fail"]
+    assert axes.get_ylim() == pytest.approx((0.392, 0.608)), "the printed range"
+    reasons = "one_5: loss 3.9; measured 0.01; two_10: loss 4.1; measured 0.02"
+    assert f"fail: its pretraining diverged ({reasons})" in texts(drawn)
+
+
+def test_a_panel_of_diverged_pretrainings_alone_says_so(bench):
+    curve_points(bench, dict.fromkeys(("start", "one_5", "one_10", "two_10"), 0.01))
+    for path in bench.results_dir.glob("clef/*/cv5.json"):
+        diverge(path, {"pt0-ft0": "loss 3.9"})
+    (shown,) = [text for text in picture(bench, CURVES).axes[0].texts if text.get_text() == "fail"]
+    assert shown.get_color() == "white"
 
 
 def test_printed_values_are_hollow_and_one_that_series_share_stands_once(bench):

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 from stele.papers.figure import Figure
 from stele.papers.paper import TODAY
-from stele.tables.render.figure_data import PanelSeries
+from stele.tables.render.figure_data import POINT_STATES, PanelSeries
 from stele.tables.render.figure_panels import PANELS, WIDTH, states_in_words
-from stele.tables.values.lookup import STATES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
@@ -24,7 +23,7 @@ SMALL, LARGE = 7, 9  # points
 LINE, LETTERS = 0.135, 136  # of the notes: inches a line, letters a line
 INDENT = "\u00a0" * 3  # plain spaces at the start of a line are lost in SVG
 # states whose reasons are listed; a projection's panel gives its own
-EXPLAINED = ("failed", "unavailable", "unreadable")
+EXPLAINED = ("fail", "failed", "unavailable", "unreadable")
 REASONS = 3  # listed at most
 
 
@@ -96,7 +95,7 @@ def notes(figure: Figure, panel_series: Sequence[PanelSeries]) -> list[str]:
     """Lines below the panels: caption, states and marks that occur, footnotes."""
     texts = [figure.caption]
     outcomes = [outcome for part in panel_series for outcome in part.outcomes]
-    for name, state in STATES.items():
+    for name, state in POINT_STATES.items():
         of_state = [outcome for outcome in outcomes if outcome.state == name]
         if name == "measured" or not of_state:
             continue

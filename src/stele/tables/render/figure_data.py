@@ -25,9 +25,11 @@ from stele.papers.paper import TODAY
 from stele.papers.table_parts import CellSource, resolve
 from stele.published.verdicts import published_for
 from stele.tables.values.context import Context
-from stele.tables.values.lookup import Outcome, Results, lookup_absence, lookup_value
+from stele.tables.values.lookup import STATES, Outcome, Results, State, lookup_absence, lookup_value
 
 DRAWN = ("file of a figure", "remove it and run again")  # what a file is, and what to do with a damaged one
+FAIL = State("fail", "", "its pretraining diverged", STATES["measured"].colour)  # as tables show such a number
+POINT_STATES = {**STATES, FAIL.name: FAIL}
 T = TypeVar("T")
 
 
@@ -83,7 +85,16 @@ def _curves(figure: Figure, panel: Panel, context: Context, results: Results) ->
     panel = _with_published(figure, panel) if figure.paper == TODAY else panel
     for series in figure.series:
         references = (_reference(figure, panel, series, point) for point in series.points)
-        yield PanelSeries(panel, series, tuple(lookup_value(context, results, reference) for reference in references))
+        outcomes = (lookup_value(context, results, reference) for reference in references)
+        yield PanelSeries(panel, series, tuple(map(_without_diverged, outcomes)))
+
+
+def _without_diverged(outcome: Outcome) -> Outcome:
+    """Copies an outcome without its number, which the reason then gives, if every pretraining behind it diverged."""
+    if not outcome.diverged:
+        return outcome
+    reason = f"{outcome.reason.removeprefix('pretraining diverged: ')}; measured {outcome.value:.4g}"
+    return Outcome(FAIL.name, reason, labels=outcome.labels)
 
 
 def _with_published(figure: Figure, panel: Panel) -> Panel:

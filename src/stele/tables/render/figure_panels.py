@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from stele.papers.figure import Axis, Figure
-from stele.tables.render.figure_data import Lengths, PanelSeries, Projection
-from stele.tables.values.lookup import STATES
+from stele.tables.render.figure_data import POINT_STATES, Lengths, PanelSeries, Projection
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,7 +22,7 @@ MARKS = ("o", "s", "^", "D", "v")
 DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
 SIDES = ("#56B4E9", "#E69F00")  # the two languages of a projection
 EMPTY = "#F7F7F7"
-DARK = ("measured", "unreadable")  # states in whose colour black letters are lost
+DARK = ("measured", "fail", "unreadable")  # states in whose colour black letters are lost
 SMALL = 7  # points: 6 where a page is set an inch narrower
 BINS = 60  # of a density, over the printed range
 BELOW = 0.38  # inches from the panel down to the legend of its curves: nowhere in it is sure to be free
@@ -218,7 +217,12 @@ def _empty(axes: Axes, parts: Sequence[PanelSeries], height: float = 0.6) -> Non
         axes.text(0.5, height, "nothing measured yet", fontsize=SMALL + 1, weight="bold", **words)
         return
     (state,) = states
-    frame = {"boxstyle": "square,pad=0.4", "facecolor": STATES[state].colour, "edgecolor": "#888888", "linewidth": 0.5}
+    frame = {
+        "boxstyle": "square,pad=0.4",
+        "facecolor": POINT_STATES[state].colour,
+        "edgecolor": "#888888",
+        "linewidth": 0.5,
+    }
     ink = "white" if state in DARK else "black"
     axes.text(0.5, height, state, fontsize=SMALL + 1, weight="bold", color=ink, bbox=frame, **words)
     reasons = list(dict.fromkeys(outcome.reason for outcome in outcomes if outcome.reason))
