@@ -74,8 +74,8 @@ def test_corrections_are_laid_over_claims_that_a_study_has_fixed(tmp_path, capsy
     right = {"key": "a_claim", "why": "It holds.", "instead": {"printed": {"verdict": "holds"}}}
     (paper / "corrections.yaml").write_text(json.dumps({"floor": 5.0, "corrections": [right]}))
     assert cli.main(["claims", "check", "--specs", str(tmp_path)]) == 0
-    (claim,) = load_claims(paper / "claims.yaml").claims
-    assert (claim.corrected, claim.floor) == ("It holds.", 5.0)
+    claims = load_claims(paper / "claims.yaml")
+    assert (claims.claims[0].corrected, claims.bars.floor) == ("It holds.", 5.0)
     (paper / "corrections.yaml").write_text(json.dumps({"corrections": [right | {"key": "a_clam"}]}))
     assert cli.main(["claims", "check", "--specs", str(tmp_path)]) == 1
     assert "corrections.yaml" in (message := capsys.readouterr().err) and "did you mean 'a_claim'" in message

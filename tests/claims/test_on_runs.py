@@ -305,6 +305,17 @@ def test_below_the_floor_no_trend_and_no_value_is_decided(judged, floor, state):
     assert judged(above, AHEAD).verdict.state == state
 
 
+@pytest.mark.parametrize(("floor", "state"), [(60.0, "floor"), (45.0, "supported")])
+def test_a_floor_of_a_whole_paper_is_in_points_whatever_a_table_s_unit_is(tmp_path, judged, floor, state):
+    """The first claim's numbers are of a hundred, the second's, a figure's, are fractions; both score about 48."""
+    (tmp_path / "msm").mkdir()
+    (tmp_path / "msm/corrections.yaml").write_text(json.dumps({"floor": floor}))
+    assert judged(GREATER, AHEAD).verdict.state == state
+    rising = judged(OVER_TIME | {"shape": "rising"}, {"mbert": 0.0, "xlmr": 0.04, "msm": 0.08}).verdict
+    assert (rising.state, f"below {floor / 100:g}" in rising.reason) == (state, state == "floor")
+    assert judged(GREATER | {"floor": 1.0}, AHEAD).verdict.state == "supported", "its own, in its table's unit"
+
+
 def test_what_a_reader_decided_has_no_data(judged):
     other = {"kind": "other", "printed": {"verdict": "undecided", "why": "no time is printed"}}
     assert judged(other, AHEAD).verdict.state == "no data"

@@ -59,6 +59,9 @@ class Bars(Strict):
         gt=0,
         description="smallest difference of average precision, as a fraction; null: `points` holds for it too",
     )
+    floor: float | None = Field(
+        None, description="floor of all claims that have none, in points of a hundred; comes from corrections.yaml"
+    )
 
 
 class PrintedVerdict(Strict):
@@ -246,10 +249,8 @@ def _corrected(content: dict[str, Any], corrections: Corrections, where: str) ->
         if correction.key not in claims:
             raise unknown("claim", correction.key, claims, where)
         claims[correction.key] |= {**correction.instead, "corrected": correction.why}
-    if corrections.floor is not None:
-        for claim in claims.values():
-            claim.setdefault("floor", corrections.floor)
-    return {**content, "claims": list(claims.values())}
+    bars = content["bars"] if corrections.floor is None else {**content["bars"], "floor": corrections.floor}
+    return {**content, "bars": bars, "claims": list(claims.values())}
 
 
 def papers_with_claims(specs: Path | str, papers: list[str] | None = None) -> list[Path]:

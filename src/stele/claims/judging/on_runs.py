@@ -138,10 +138,11 @@ def _above(claim: Claim, compared_pairs: Sequence[Signed], bar: float) -> Findin
 def _case(judging: Judging, finding: Finding, bar: float, comparisons: Sequence[Sequence[Value]]) -> Case:
     """Builds the claim's case, with the floor and extreme of the scores; `comparisons` lists the values compared."""
     scores = [judging.scores(values) for values in comparisons]
-    floor = None
-    if judging.claim.floor is not None and all(scores):
-        floor = (max(map(max, scores)), judging.claim.floor)
     tops = [values[0].at.scale for values in comparisons]
+    lowest, of_paper = judging.claim.floor, judging.bars.floor
+    if lowest is None and of_paper is not None:
+        lowest = of_paper / 100 * tops[0]
+    floor = (max(map(max, scores)), lowest) if lowest is not None and all(scores) else None
     extremes = [extreme(of_values, top, bar) for of_values, top in zip(scores, tops, strict=True)]
     return Case(finding, bar, floor, next(filter(None, extremes), ""))
 
