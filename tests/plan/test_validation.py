@@ -1,9 +1,13 @@
 """What config.yaml says of models and settings is refused before anything is built, not by a job hours later."""
 
+import copy
+
 import pytest
 
+from stele import catalogue
 from stele.config.model import Sources
 from stele.errors import SteleError
+from stele.plan.rows import check_settings
 from stele.plan.validation import check
 
 
@@ -50,6 +54,15 @@ def test_a_setting_s_names_are_checked(jobs, benchmark, setting, message):
 )
 def test_a_setting_of_known_names_is_taken(jobs, setting):
     checked(jobs, scale="paper", add_settings={"mrtydi": {"mine": setting}})
+
+
+def test_the_recipes_of_the_catalogue_s_settings_are_checked_whatever_results_exist():
+    values = copy.deepcopy(catalogue.shipped("catalogue/settings.yaml"))
+    check_settings(values, "catalogue/settings.yaml")
+    values["settings"]["mrtydi"]["zero_shot_nq"]["recipe"] = "nqq"
+    message = "catalogue/settings.yaml: settings.mrtydi.zero_shot_nq.recipe: unknown fine-tuning recipe 'nqq'; did you"
+    with pytest.raises(SteleError, match=message):
+        check_settings(values, "catalogue/settings.yaml")
 
 
 @pytest.mark.parametrize(

@@ -23,13 +23,12 @@ from stele.recipes.pretraining import OBJECTIVES, parse_recipe
 from stele.registry import module_names
 
 RANKING = ("retrieve", "bm25", "fuse")  # rules whose jobs keep `depth` passages of each ranking
-SECTIONS = ("reranking", "answering", "calibration")  # sections of recipes.yaml, and keys that name a recipe
 
 
 def check(plan: Plan, where: Sources) -> None:
     """Raises SteleError for values that a job would refuse only hours later, and for names that nothing reads."""
     settings = plan.settings.config.add_settings
-    check_settings({"settings": settings, "aliases": {}}, where.name("add_settings"))
+    check_settings({"settings": settings, "aliases": {}}, where.name("add_settings"), "add_settings")
     for benchmark, entries in settings.items():
         for name, entry in entries.items():
             _check_names_of_setting(plan, benchmark, entry, where("add_settings", benchmark, name))
@@ -57,11 +56,9 @@ def check(plan: Plan, where: Sources) -> None:
 
 
 def _check_names_of_setting(plan: Plan, benchmark: str, entry: Values, place: str) -> None:
-    """Checks the recipes, models, settings, datasets and metrics that a user's setting names."""
+    """Checks the models, settings, datasets and metrics that a user's setting names."""
     of_benchmark = plan.protocols.settings[benchmark]
     known: dict[str, tuple[str, Iterable[str]]] = {
-        **{section: (recipes.KINDS[section], recipes.names(section)) for section in SECTIONS},
-        "recipe": (recipes.KINDS["finetuning"], recipes.names("finetuning")),
         "term": ("lexical model", filter(plan.models.is_lexical, plan.models.all)),
         "dense": ("setting", [name for name, other in of_benchmark.items() if other["kind"] != "fused"]),
         "data": ("dataset", catalogue.entries(Dataset)),
@@ -70,8 +67,6 @@ def _check_names_of_setting(plan: Plan, benchmark: str, entry: Values, place: st
     for key in known.keys() & entry.keys():
         kind, valid = known[key]
         names = entry[key] if isinstance(entry[key], list) else [entry[key]]
-        if key == "recipe":  # it may end in a language of its training set
-            names = [name.partition("-")[0] for name in names if name]
         _check_names(kind, filter(None, names), [*valid], f"{place}.{key}")
     _check_metrics(entry.get("metrics") or (), f"{place}.metrics")
     pairs = [plan.calibration.pair(benchmark, code) for code in plan.data.languages(benchmark)]

@@ -15,6 +15,7 @@ from functools import cache
 from typing import ClassVar, NamedTuple
 
 from stele.artifacts.results import RunKey
+from stele.catalogue import recipes
 from stele.catalogue.schema import choice
 from stele.errors import SteleError, check_known
 from stele.files.strict import Strict, Values, validate
@@ -111,18 +112,35 @@ class Settings(Strict):
     aliases: dict[str, dict[str, str]]
 
 
-def check_settings(values: Values, where: str) -> None:
-    """Raises SteleError if a setting has keys that its kind of row lacks, or if an alias names no setting."""
+# keys of settings that name a recipe -> section of recipes.yaml
+RECIPES = {"recipe": "finetuning", "reranking": "reranking", "answering": "answering", "calibration": "calibration"}
+
+
+def check_settings(values: Values, where: str, section: str = "settings") -> None:
+    """Raises SteleError for a key that a setting's kind of row lacks, an unknown recipe, or an alias of no setting.
+
+    The plan sees an unknown recipe only where a result is missing. `section` is the key of the settings in the file.
+    """
     typed = validate(Settings, values, where)
     for benchmark, settings in typed.settings.items():
         for name, entry in settings.items():
-            at = "settings", benchmark, name
+            at = section, benchmark, name
             kind = choice(entry, "kind", _kinds().names(), where, at, required=True)
             keys_of_kind = {key: value for key, value in entry.items() if key != "kind"}
             validate(kind_named(kind).Setting, keys_of_kind, where, at, ["kind"])
+            for key in RECIPES.keys() & entry.keys():
+                _check_recipe(key, entry[key], f"{where}: {'.'.join((*at, key))}")
     for benchmark, aliases in typed.aliases.items():
         for setting in aliases.values():
             check_known("setting", setting, typed.settings.get(benchmark, {}), f"{where}: aliases.{benchmark}")
+
+
+def _check_recipe(key: str, name: str | None, place: str) -> None:
+    section = RECIPES[key]
+    if name and key == "recipe":  # it may end in a language of its training set
+        name = name.partition("-")[0]
+    if name:
+        check_known(recipes.KINDS[section], name, recipes.names(section), place)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
