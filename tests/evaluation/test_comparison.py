@@ -5,9 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import stats
 from score_files import scores
 
-from stele.evaluation.comparison import Choices, Comparison, compare_system, family
+from stele.evaluation.comparison import Choices, Comparison, compare_system, family, share_questions
 from stele.evaluation.paired import stack
 from stele.evaluation.scores import Scores
 from stele.evaluation.significance import load_test
@@ -40,6 +41,27 @@ def test_languages_then_the_average():
     micro = compared(ours, theirs, average="micro")
     assert micro[2].mean == pytest.approx(2.75 / 4)
     assert micro[:2] == comparisons[:2]
+
+
+@pytest.mark.parametrize("average", ["macro", "micro"])
+def test_languages_that_ask_the_same_questions_are_one_sample(average):
+    """Eleven copies of 20 questions have the interval and the p of the 20; it was narrower by the root of eleven."""
+    languages, differences = "abcdefghijk", np.random.default_rng(13).normal(0.05, 0.2, 20)
+    keys = [(code, f"q{n}_{code}") for code in languages for n in range(20)]
+    names = [code for code in languages for _ in range(20)]
+    theirs = Scores("b", keys, names, {METRIC: np.zeros((1, 220))}, "lareqa")
+    ours = replace(theirs, source="a", values={METRIC: np.tile(differences, 11)[None]})
+    found = {}
+    for shared in (False, True):
+        choices = Choices("b", [METRIC], load_test("t_test"), average, "none", 0.05, same_questions=shared)
+        *_, found[shared] = compare_system("a", ours, theirs, METRIC, choices)
+    assert share_questions(theirs) and not share_questions(replace(theirs, benchmark="mrtydi"))
+    assert not share_questions(replace(theirs, keys=[("a", f"q{n}") for n in range(220)])), "the ids do not tell"
+    assert found[True].p == pytest.approx(stats.ttest_1samp(differences, 0).pvalue) and found[False].p < 0.001
+    assert (found[True].difference, found[True].queries) == (pytest.approx(found[False].difference), 220)
+    apart, together = (one.high - one.low for one in found.values())
+    assert together == pytest.approx(11**0.5 * apart, rel=0.05)
+    assert together == pytest.approx(2 * 1.96 * differences.std() / 20**0.5, rel=0.05)
 
 
 @pytest.mark.parametrize(("raised", "known"), [([0.1, 0.1], False), ([0.1, 0.2], True), ([0.0, 0.0], True)])

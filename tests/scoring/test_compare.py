@@ -5,6 +5,8 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pyarrow
+import pyarrow.parquet
 import pytest
 
 from stele.errors import SteleError
@@ -152,6 +154,22 @@ def test_labels_and_average_come_from_results_and_what_makes_them_unlike_is_name
     caplog.clear()
     compared(*line[:3], "--system", "same", line[2])
     assert "encoded differently" not in caplog.text
+
+
+def test_the_average_of_languages_with_the_same_questions_is_of_questions(tmp_path, capsys, caplog):
+    """Two languages with equal values are one sample of three questions: all change alike, so p is 2 / 2^3."""
+    line, codes = [], ["en"] * 3 + ["sw"] * 3
+    for name, by in (("old", 0.0), ("new", 0.25)):
+        path = write_result(tmp_path / f"{name}.json", [0.5], benchmark="belebele").with_suffix("") / "queries.parquet"
+        columns = {"search": codes, "language": codes, "query": ["q0", "q1", "q2"] * 2}
+        columns["mrr@10"] = [value + by for value in (0.0, 0.25, 0.5)] * 2
+        pyarrow.parquet.write_table(pyarrow.table(columns), path)
+        line += ["--system", name, path]
+    compared(*line)
+    out = capsys.readouterr().out
+    assert [row.split()[8] for row in out.splitlines() if "average (macro)" in row] == ["0.2500"]
+    assert "resamples within each language, for the average of questions in all languages, seed 0" in out
+    assert "too small" not in caplog.text
 
 
 def test_only_metrics_that_all_systems_have_are_compared(tmp_path, systems, capsys, caplog):

@@ -58,7 +58,10 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Choices:
-    """Settings of a comparison: baseline, metrics, significance test, kind of average, correction and level."""
+    """Settings of a comparison: baseline, metrics, significance test, kind of average, correction and level.
+
+    same_questions: the languages ask the same questions, so that those of the average are one sample.
+    """
 
     baseline: str
     metrics: list[str]
@@ -68,9 +71,17 @@ class Choices:
     level: float
     permutations: int = PERMUTATIONS
     seed: int = 0
+    same_questions: bool = False
 
     def method(self) -> str:
         return self.test.describe(self.permutations, self.seed)
+
+
+def share_questions(system: Scores) -> bool:
+    """Whether the languages ask the same questions, by their benchmark and by the ids of the queries."""
+    keys = zip(system.keys, system.languages, strict=True)
+    questions = {paired.question(query, language) for (_, query), language in keys}
+    return paired.same_questions(system.benchmark) and len(questions) < len(system.keys)
 
 
 def compare_system(name: str, system: Scores, baseline: Scores, metric: str, choices: Choices) -> list[Comparison]:
@@ -79,19 +90,32 @@ def compare_system(name: str, system: Scores, baseline: Scores, metric: str, cho
     groups = pairs.of(pairs.differences())
     resampled = bootstrap.resampled_means(groups, seed=choices.seed)
     comparisons = [
-        _comparison(name, metric, language, pairs.only(language), choices, resampled[language]) for language in groups
+        _comparison(name, metric, language, pairs.only(language), choices, [groups[language]], resampled[language])
+        for language in groups
     ]
     if len(groups) > 1:
-        together = bootstrap.average_of(resampled, groups, choices.average)
-        comparisons.append(_comparison(name, metric, AVERAGE, pairs, choices, together))
+        samples = paired.strata(groups, choices.average)
+        if choices.same_questions:
+            questions = paired.strata(pairs.of(pairs.questions), choices.average)
+            samples = [paired.by_question(samples, questions)]
+            together = bootstrap.resampled_means({AVERAGE: samples[0]}, seed=choices.seed)[AVERAGE]
+        else:
+            together = bootstrap.average_of(resampled, groups, choices.average)
+        comparisons.append(_comparison(name, metric, AVERAGE, pairs, choices, samples, together))
     return comparisons
 
 
 def _comparison(
-    name: str, metric: str, language: str, pairs: paired.Pairs, choices: Choices, resampled: np.ndarray
+    name: str,
+    metric: str,
+    language: str,
+    pairs: paired.Pairs,
+    choices: Choices,
+    samples: Sequence[np.ndarray],
+    resampled: np.ndarray,
 ) -> Comparison:
+    """Compares the queries of `pairs`; `samples` are the independent ones among their differences."""
     differences, average, finish = pairs.differences(), choices.average, _finish(metric)
-    strata = paired.strata(pairs.of(differences), average)
     (baseline_mean, baseline_std), (mean, std) = (
         _over_seeds(pairs, values, average, finish) for values in (pairs.baseline, pairs.system)
     )
@@ -106,10 +130,10 @@ def _comparison(
         baseline_std=baseline_std,
         mean=mean,
         std=std,
-        difference=paired.mean(strata) if finish is float else mean - baseline_mean,
+        difference=paired.mean(samples) if finish is float else mean - baseline_mean,
         low=low,
         high=high,
-        p=choices.test.p_value(strata, choices.permutations, choices.seed),
+        p=choices.test.p_value(samples, choices.permutations, choices.seed),
         win=int(np.count_nonzero(differences > 0)),
         tie=int(np.count_nonzero(differences == 0)),
         loss=int(np.count_nonzero(differences < 0)),
@@ -189,7 +213,8 @@ def compare(
     if not metrics:
         raise SteleError(f"compare: no metric of {baseline.source} is in all other systems; score all by one metric")
     average = next((entry.average for entry in scores_of.values() if entry.average), "macro")
-    choices = Choices(name, metrics, load_test(test), average, correction, level)
+    shared = share_questions(baseline)
+    choices = Choices(name, metrics, load_test(test), average, correction, level, same_questions=shared)
     rows = [asdict(entry) for metric in metrics for entry in compare_all(scores_of, metric, choices)]
     return pandas.DataFrame(rows, columns=[field.name for field in fields(Comparison)])
 

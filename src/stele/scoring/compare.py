@@ -30,7 +30,7 @@ from stele.catalogue.schema.benchmarks import Benchmark
 from stele.command.arguments import Datasets, Job, Number, Seed, Some, Whole, ends_in, record_as_json
 from stele.errors import SteleError, unknown
 from stele.evaluation import bootstrap, paired
-from stele.evaluation.comparison import Choices, Comparison, compare_all
+from stele.evaluation.comparison import Choices, Comparison, compare_all, share_questions
 from stele.evaluation.metrics import load_metric
 from stele.evaluation.scores import Scores
 from stele.evaluation.significance import PERMUTATIONS, SignificanceTest, correct, load_test
@@ -93,6 +93,7 @@ def run(args: Compare) -> None:
         systems = {name: run_scores(args.benchmark, data, runs, args.metric) for name, runs in files.items()}
     else:
         systems = {name: paired.read_system(system) for name, system in files.items()}
+    first = next(iter(systems.values()))
     choices = Choices(
         baseline=baseline,
         metrics=_metrics(args.metric, systems),
@@ -102,9 +103,11 @@ def run(args: Compare) -> None:
         average=args.average or next((system.average for system in systems.values() if system.average), "macro"),
         correction=args.correction,
         level=args.level,
+        same_questions=share_questions(first),
     )
-    if paired.same_questions(next(iter(systems.values())).benchmark):
-        logger.warning("the languages ask the same questions: the interval and p of their average are too small")
+    if paired.same_questions(first.benchmark) and not choices.same_questions:
+        unpaired = "but their ids differ: the interval and p of their average are too small"
+        logger.warning("the languages ask the same questions, %s", unpaired)
     results = (
         {} if args.benchmark else {name: system[0] for name, system in files.items() if system[0].endswith(".json")}
     )

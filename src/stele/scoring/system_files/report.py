@@ -174,10 +174,11 @@ def _explained(comparisons: Sequence[Comparison], choices: Choices) -> str:
         if choices.correction in corrected
         else ""
     )
+    together = ", for the average of questions in all languages" if choices.same_questions else ""
     return (
         f"* p < {choices.level:g}{over}; {choices.method()}.\n"
-        f"Interval: percentile bootstrap, {bootstrap.RESAMPLES:,} resamples within each language, seed {choices.seed}. "
-        "A win is a query with a higher value than the baseline's."
+        f"Interval: percentile bootstrap, {bootstrap.RESAMPLES:,} resamples within each language{together}, "
+        f"seed {choices.seed}. A win is a query with a higher value than the baseline's."
     )
 
 
