@@ -95,6 +95,21 @@ def test_the_values_that_score_prints_and_writes(tmp_path, qrels, capsys, caplog
     assert [(row["query"], float(row["mrr@100"])) for row in queries] == [("q1", 0.5), ("q2", 1.0), ("q3", 0.0)]
 
 
+def test_a_query_without_a_result_is_not_0_by_a_metric_of_ranks(tmp_path, qrels, caplog, monkeypatch):
+    """As first_rank of docs/adding/metric.md, which is one more than its cut then."""
+
+    class Later(CappedAveragePrecision):
+        def evaluate(self, case):
+            return 21 - 20 * super().evaluate(case)
+
+    monkeypatch.setattr(metrics, "computed_here", lambda: {"later": Later})
+    (tmp_path / "run").write_text(TREC)
+    given = ("mrtydi", "--run", f"sw={tmp_path / 'run'}", "--data", f"mrtydi:sw={qrels}")
+    run(*given, "--metrics", "mrr@100", "later@20")
+    assert "1 of 3 judged queries have no result; they count as 0, but not by later@20\n" in caplog.text
+    assert "without them later@20 would be 6.0000" in caplog.text  # 21 - 20 (1/2 + 1) / 2
+
+
 def test_without_missing_queries_a_mean_is_finished_too(tmp_path, qrels, caplog, monkeypatch):
     """A metric of docs/adding/metric.md whose value is a function of the mean: here its square."""
 

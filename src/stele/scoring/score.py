@@ -7,7 +7,8 @@
 
 --run takes TREC runs, ranx runs, XOR predictions, answers, pairs of embeddings, and retrieval records of ours, told
 apart by their content; QUERY_SET= before a file says which query set (usually a language) it holds. Values are
-fractions between 0 and 1, not rounded. Judged queries that a run lacks count as 0 and are reported.
+fractions between 0 and 1, not rounded. Judged queries that a run lacks are reported; they count as 0, but not by a
+metric of which lower is better.
 """
 
 from __future__ import annotations

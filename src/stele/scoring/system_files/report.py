@@ -37,8 +37,11 @@ def print_report(case: Case, evaluation: Evaluation, average: str) -> None:
     rows.append([f"average ({average})", "", *(number(figures["average"]) for figures in metrics.values())])
     print("\n".join(aligned(rows, texts=1)))
     if missing := sum(case.missing.values()):
-        logger.warning("%d of %d judged queries have no result; they count as 0", missing, len(case.queries))
-        for name, value in _without_missing(case, evaluation, average).items():
+        absent = _absent(case)
+        others = [name for name, column in evaluation.values.items() if np.nan_to_num(column[absent]).any()]
+        but = f", but not by {', '.join(others)}" if others else ""  # a rank, or an error, is not 0 without a result
+        logger.warning("%d of %d judged queries have no result; they count as 0%s", missing, len(case.queries), but)
+        for name, value in _without_missing(case, evaluation, average, absent).items():
             logger.warning("  without them %s would be %s", name, number(value))
     if case.extra:
         logger.warning("not judged, left out: %s of the run", amount(case.extra, "query", "queries"))
@@ -62,13 +65,18 @@ def number(value: float | None) -> str:
     return "-" if value is None else f"{value:.4f}"
 
 
-def _without_missing(case: Case, evaluation: Evaluation, average: str) -> dict[str, float | None]:
-    """Averages over the queries that the run has, as scripts compute them that ignore missing queries silently."""
+def _absent(case: Case) -> np.ndarray:
+    """Which judged queries have no result, bool [rows]."""
     absent = np.zeros(len(case.queries), dtype=bool)
     for name, rows in case.rows_of.items():
         for row in rows:
             has_result = case.predictions[row] is not None if case.predictions else case.queries[row] in case.runs[name]
             absent[row] = not has_result
+    return absent
+
+
+def _without_missing(case: Case, evaluation: Evaluation, average: str, absent: np.ndarray) -> dict[str, float | None]:
+    """Averages over the queries that the run has, as scripts compute them that ignore missing queries silently."""
     languages = [query_set.language for query_set in case.query_sets]
     values = {name: np.where(absent, np.nan, column) for name, column in evaluation.values.items()}
     return {
