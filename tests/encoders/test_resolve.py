@@ -151,3 +151,14 @@ def test_positions_that_a_family_keeps_for_itself_are_read_of_none(tmp_path, mod
     change(folder / "config.json", model_type=model_type)
     change(folder / "tokenizer_config.json", model_max_length=1000)
     assert resolve(folder).spec.query_length == positions
+
+
+@pytest.mark.parametrize(("key", "default", "other"), [("weights", "float32", "bfloat16"), ("dimension", None, 8)])
+def test_a_default_that_overrules_another_value_is_recorded(plain, key, default, other):
+    """So a result in float32 of a model with 16 bits can be told apart, and its command repeats it."""
+    lengths = {"pooling": "mean", "query_length": 16, "passage_length": 16}
+    facts = load_encoder(plain, {"config": {**lengths, key: default}, "models": {key: other}}).facts()
+    assert facts["encoding"][key] == default and key in facts["encoding_decided_by"]["config"]
+    again = load_encoder(plain, {"config": facts["encoding"], "models": {key: other}})
+    assert again.facts()["encoding"] == facts["encoding"]
+    assert key not in load_encoder(plain, lengths).facts()["encoding"]

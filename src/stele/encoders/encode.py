@@ -90,7 +90,9 @@ class Encoder:
         for key, origin in sorted(self.origins.items()):
             decided.setdefault(origin, []).append(key)
         notes = {"encoding_notes": self.notes} if self.notes else {}
-        return {"encoding": self.spec.facts(), "encoding_decided_by": decided, **notes}
+        # a key with an origin may have its default, which then overrules another origin's value
+        encoding = self.spec.facts() | {key: getattr(self.spec, key) for key in self.origins}
+        return {"encoding": encoding, "encoding_decided_by": decided, **notes}
 
     def model(self, kind: Kind):
         """Returns the model (tower) that encodes queries or passages."""

@@ -215,7 +215,8 @@ def _made(folder: Path, values: dict[str, Any], origins: dict[str, str]) -> Reso
 
 
 def _resolved(spec: EncodingSpec, origins: Mapping[str, str], notes: list[str]) -> Resolved:
-    return Resolved(spec, {key: origin for key, origin in origins.items() if key in spec.facts()}, notes)
+    stated = {*spec.facts(), *OF_ANY_FOLDER}  # also a float32 that was chosen
+    return Resolved(spec, {key: origin for key, origin in origins.items() if key in stated}, notes)
 
 
 def _before(origin: str | None, other: str) -> bool:

@@ -26,7 +26,7 @@ SOME_INSTRUCTION = {"instruction": "what a benchmark asks for"}  # stands in unt
 _FIELD = re.compile(r"\{(\w*)\}")
 # fields that a prompt may contain: the benchmark's (or the model's own) instruction, and the title of a passage
 FIELDS = {"query_prompt": ("instruction",), "passage_prompt": ("instruction", "title")}
-# keys that were added later: records and encoders' folders contain them only if they differ from the default
+# keys that were added later: encoders' folders contain them only if not the default, records also if chosen
 SAID_IF_CHOSEN = ("weights", "dimension", "include_prompt", "instruction")
 
 

@@ -191,7 +191,7 @@ class RetrievalJob:
         self.stored = read_stored(
             args.vectors or (),
             records.content_digest(args.encoder),
-            {"encoding": spec, "windows": windows, "normalize": self.normalize},
+            {"encoding": self.encoder.facts()["encoding"], "windows": windows, "normalize": self.normalize},
         )
         if args.keep_index and self.processes.is_main:
             claim_kept([self.kept(collection) for collection in self.collections()], JOB)
