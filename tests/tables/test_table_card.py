@@ -150,6 +150,23 @@ def test_the_command_has_what_the_first_benchmark_decides_otherwise(results):
     assert encoding_of(words[words.index("--encoding") + 1 :]) == prompts
 
 
+def test_the_command_shortens_only_the_lengths_that_max_length_shortened(results):
+    """`max_length: 64` over the lengths of two benchmarks: 32 and 256, then 128 and 256."""
+    lengths = {"query_length": 64, "passage_length": 64}
+    one = {"encoding": lengths | {"query_length": 32}}
+    one["encoding_decided_by"] = {"benchmark": ["query_length"], "config": ["passage_length"]}
+    other = {"encoding": lengths, "encoding_decided_by": {"config": [*lengths]}}
+    words = shlex.split(reproduce_command(read([results(**one), results("miracl", **other)]), "paper"))
+    assert encoding_of(words[words.index("--encoding") + 1 :]) == {"max_length": 64, "passage_length": 64}
+
+
+def test_the_command_can_choose_no_dimension_and_no_layer(results):
+    chosen = {"dimension": None, "layer": None}
+    (one,) = read([results(encoding=chosen, encoding_decided_by={"config": [*chosen]})])
+    words = shlex.split(reproduce_command([one], "paper"))
+    assert encoding_of(words[words.index("--encoding") + 1 :]) == chosen
+
+
 def test_the_command_names_no_languages_that_only_the_scale_chose(results):
     """With --languages Belebele would lack hin_Latn, which is no language of config.yaml."""
     read_back = read([results("belebele", languages=["hin_Latn-en", "en-en"]), results(languages=["sw"])])

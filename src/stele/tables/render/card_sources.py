@@ -14,6 +14,7 @@ from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.languages import Language
 from stele.catalogue.schema.models import Model
 from stele.errors import SteleError
+from stele.published.verdicts import LENGTHS
 
 SCORED = ("retrieval.json", "vectors.json")  # of a ranking, of vectors that are compared
 
@@ -146,17 +147,20 @@ def _languages(evaluated: Sequence[Evaluated]) -> list[str]:
 
 def _encoding(evaluated: Sequence[Evaluated]) -> list[str]:
     """Arguments for the keys that config.yaml sets for any benchmark; another benchmark may decide them itself."""
-    chosen = {
-        key: entry.job["encoding"][key]
-        for entry in evaluated
-        for key, who in origins(entry.job).items()
-        if who == "config"
-    }
+    decided = [origins(entry.job) for entry in evaluated]
+    chosen = {}
+    for entry, origin_of in zip(evaluated, decided, strict=True):
+        for key in (key for key, who in origin_of.items() if who == "config"):
+            # only max_length leaves shorter lengths of some benchmarks as they are
+            partly = key in LENGTHS and any(of_other.get(key) != "config" for of_other in decided)
+            chosen["max_length" if partly else key] = entry.job["encoding"][key]
     return [f"{key}={_plain(value)}" for key, value in sorted(chosen.items())]
 
 
 def _plain(value: object) -> str:
     """Formats a value as `stele evaluate --encoding` reads it, with a line break as \\n."""
+    if value is None:
+        return "null"
     return str(value).lower() if isinstance(value, bool) else str(value).replace("\n", "\\n")
 
 
