@@ -13,10 +13,10 @@ from transformers import AutoModel, AutoModelForMaskedLM, AutoTokenizer
 
 from stele.encoders.backbone import load_backbone
 from stele.encoders.load import load_encoder
-from stele.encoders.save import save_encoder
+from stele.encoders.save import save_encoder, write_modules
 from stele.encoders.tokenizer import load_tokenizer
 from stele.errors import SteleError
-from stele.recipes.encoding import EncodingSpec
+from stele.recipes.encoding import SOME_INSTRUCTION, EncodingSpec
 from tests.sealed import write_sealed
 
 TEXTS = [
@@ -83,6 +83,37 @@ def test_separate_towers_are_saved_and_loaded_each_as_it_is(tmp_path, folders):
     for kind, ours in (("query", query), ("passage", passage)):
         theirs = SentenceTransformer(str(folder / kind), device="cpu").encode(TEXTS[:2], show_progress_bar=False)
         assert np.abs(ours - theirs).max() < 1e-5
+
+
+@pytest.mark.parametrize("normalize", [True, False])
+def test_shortened_vectors_and_filled_prompts_are_those_of_sentence_transformers(tmp_path, folders, normalize):
+    spec = EncodingSpec(
+        **{"pooling": "mean", "normalize": normalize, "dimension": 8, "query_length": 40, "passage_length": 40},
+        **{"query_prompt": "Instruct: {instruction} Query: ", "passage_prompt": "title: {title} | text: "},
+        instruction="find the novel",
+    )
+    folder = save(tmp_path / "saved", folders["xlm-roberta"], spec)
+    theirs = SentenceTransformer(str(folder), device="cpu")
+    assert theirs.similarity_fn_name == ("cosine" if normalize else "dot")
+    trained = load_encoder(folder)
+    (folder / "encoding.json").unlink()
+    for encoder in (trained, load_encoder(folder)):
+        for kind, encode in (("query", theirs.encode_query), ("passage", theirs.encode_document)):
+            vectors = encoder.encode(TEXTS, kind)
+            if normalize:
+                vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+            wanted = encode(TEXTS, normalize_embeddings=normalize, show_progress_bar=False)
+            assert wanted.shape == (len(TEXTS), 8) and np.abs(vectors - wanted).max() < 1e-5
+            assert encoder.cosine or encoder.spec.normalize == normalize
+
+
+def test_a_prompt_without_its_instruction_is_left_out_with_a_warning(tmp_path, folders, caplog):
+    spec = EncodingSpec(pooling="mean", query_prompt="Instruct: {instruction} ", passage_prompt="p: ")
+    model, _ = load_backbone(folders["xlm-roberta"], "mean")
+    write_modules(tmp_path, model, spec.model_copy(update=SOME_INSTRUCTION))
+    settings = json.loads((tmp_path / "config_sentence_transformers.json").read_text())
+    assert settings["prompts"] == {"document": "p: "}
+    assert "the prompt for query is not written for sentence-transformers" in caplog.text
 
 
 def test_lengths_are_those_of_the_kind(folders):

@@ -18,7 +18,7 @@ from stele.artifacts.records import COMPARED
 from stele.catalogue.hub import MODULES, SENTENCE_BERT, SENTENCE_TRANSFORMERS
 from stele.encoders.backbone import positions
 from stele.encoders.resolve import resolve
-from stele.encoders.save import write_modules, write_pooling
+from stele.encoders.save import filled_prompts, write_modules, write_pooling
 from stele.encoders.sentence_transformers_folder import PASSAGE, QUERY, is_suggestion, module_folders
 from stele.encoders.tokenizer import load_tokenizer, read_json, write_probe
 from stele.errors import SteleError
@@ -98,12 +98,9 @@ def write_encoding(folder: Path, base: Path, model: Any, stated: EncodingSpec | 
 
 
 def _write_said(folder: Path, base_spec: EncodingSpec, spec: EncodingSpec) -> None:
-    """Replaces the folder's prompts and lengths by those configured for its base, except prompts with a {field}."""
-    prompts = {
-        QUERY: (base_spec.query_prompt, spec.query_prompt),
-        PASSAGE: (base_spec.passage_prompt, spec.passage_prompt),
-    }
-    chosen = {name: after for name, (before, after) in prompts.items() if after != before and "{" not in after}
+    """Replaces the folder's prompts and lengths by those configured for its base."""
+    stated = {QUERY: base_spec.query_prompt, PASSAGE: base_spec.passage_prompt}
+    chosen = {name: text for name, text in filled_prompts(spec).items() if text != stated[name]}
     if chosen:
         path = folder / SENTENCE_TRANSFORMERS
         settings = read_json(path) if path.exists() else {}

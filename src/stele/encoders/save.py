@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,7 +12,9 @@ from stele.encoders.sentence_transformers_folder import PASSAGE, QUERY, SUGGESTI
 from stele.encoders.tokenizer import quiet, write_probe
 from stele.errors import SteleError
 from stele.files.atomic import atomic_write_json
-from stele.recipes.encoding import EncodingSpec, write_spec
+from stele.recipes.encoding import SOME_INSTRUCTION, EncodingSpec, write_spec
+
+log = logging.getLogger(__name__)
 
 
 def save_encoder(folder: Path, query_model, passage_model, tokenizer, spec: EncodingSpec) -> None:
@@ -57,7 +60,8 @@ def write_modules(folder: Path, model, spec: EncodingSpec, heads: Sequence = (),
     """Adds to a saved transformers folder the files with which sentence-transformers gives the same vectors.
 
     It has no module for the pooler, which becomes a Dense layer with tanh on the first token, and one maximum length
-    per model, which is the longer of the two. With `suggestion` Stele follows the files only if no pooling is set.
+    per model, which is the longer of the two. It shortens vectors after the last module, so that shortened ones have
+    another length there and the same cosines. With `suggestion` Stele follows the files only if no pooling is set.
     """
     import torch
 
@@ -69,7 +73,7 @@ def write_modules(folder: Path, model, spec: EncodingSpec, heads: Sequence = (),
     for linear, activation in heads:
         modules.append((f"{len(modules)}_Dense", "Dense"))
         _write_dense(folder / modules[-1][0], linear, activation)
-    if spec.normalize:
+    if spec.normalize and not spec.dimension:
         modules.append((f"{len(modules)}_Normalize", "Normalize"))
         (folder / modules[-1][0]).mkdir(exist_ok=True)
     listing = [
@@ -80,12 +84,29 @@ def write_modules(folder: Path, model, spec: EncodingSpec, heads: Sequence = (),
     length = max(spec.query_length, spec.passage_length)
     atomic_write_json(folder / SENTENCE_BERT[0], {"max_seq_length": length, "do_lower_case": False})
     settings = {
-        "prompts": {QUERY: spec.query_prompt, PASSAGE: spec.passage_prompt},
+        "prompts": filled_prompts(spec),
         "default_prompt_name": None,
         "similarity_fn_name": "cosine" if spec.normalize else "dot",
+        **({"truncate_dim": spec.dimension} if spec.dimension else {}),
         **({SUGGESTION: True} if suggestion else {}),
     }
     atomic_write_json(folder / SENTENCE_TRANSFORMERS, settings)
+
+
+def filled_prompts(spec: EncodingSpec) -> dict[str, str]:
+    """Prompts by sentence-transformers' names, with their fields filled in as before a text without a title.
+
+    Leaves out a prompt whose instruction is a benchmark's, and warns of it.
+    """
+    filled = {QUERY: spec.inputs([""], "query")[0], PASSAGE: spec.inputs([""], "passage")[0]}
+    prompts = {name: text for name, text in filled.items() if SOME_INSTRUCTION["instruction"] not in text}
+    if left_out := [name for name in filled if name not in prompts]:
+        log.warning(
+            "the prompt for %s is not written for sentence-transformers, since its {instruction} is not known; to "
+            "write it, add `instruction: ...` to the base's encoding",
+            " and ".join(left_out),
+        )
+    return prompts
 
 
 def write_pooling(folder: Path, width: int, spec: EncodingSpec) -> None:
