@@ -6,6 +6,7 @@ import shutil
 
 import numpy as np
 import pytest
+import torch
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Dense, Normalize, Pooling, Transformer
 from tiny_models import WIDTH, make_folder
@@ -42,6 +43,27 @@ def test_vectors_are_those_of_sentence_transformers(tmp_path, family, pooling, d
     for kind in ("query", "passage"):
         theirs = np.concatenate([model.encode([text], show_progress_bar=False) for text in texts])
         assert np.abs(encoder.encode(texts, kind) - theirs).max() < 1e-5
+
+
+@pytest.mark.parametrize("pooling", ["mean", "cls"])
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_heads_in_sixteen_bits_compute_what_they_do_in_float32(tmp_path, pooling, precision):
+    """Also a Normalize between two Dense, which has no weights."""
+    modules = [Transformer(str(make_folder(tmp_path / "base")), max_seq_length=30), Pooling(WIDTH, pooling)]
+    modules += [Dense(WIDTH, 48), Normalize(), Dense(48, 16, bias=False, activation_function=torch.nn.Identity())]
+    SentenceTransformer(modules=modules, device="cpu").save(str(tmp_path / "st"))
+    half = load_encoder(tmp_path / "st", {"weights": "bfloat16", "precision": precision})
+    exact = load_encoder(tmp_path / "st")
+    assert exact.dimension == half.dimension == 16
+    for (model, heads), (half_model, half_heads) in zip(exact._towers.values(), half._towers.values(), strict=True):
+        halves = {**half_model.state_dict(), **half_heads.state_dict()}
+        assert {value.dtype for value in halves.values() if value.is_floating_point()} == {torch.bfloat16}
+        model.load_state_dict(half_model.state_dict())  # the same rounded weights, in float32
+        heads.load_state_dict(half_heads.state_dict())
+    for kind in ("query", "passage"):
+        wanted, vectors = exact.encode(TEXTS, kind), half.encode(TEXTS, kind)
+        off = np.linalg.norm(vectors - wanted, axis=1) / np.linalg.norm(wanted, axis=1)
+        assert 0 < off.max() < 0.05, off
 
 
 def test_prompts_are_those_of_encode_query_and_encode_document(tmp_path):
