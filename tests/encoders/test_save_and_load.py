@@ -107,6 +107,17 @@ def test_shortened_vectors_and_filled_prompts_are_those_of_sentence_transformers
             assert encoder.cosine or encoder.spec.normalize == normalize
 
 
+def test_a_pooler_that_is_only_suggested_is_not_applied_to_another_pooling(tmp_path, folders):
+    folder = shutil.copytree(folders["bert"], tmp_path / "suggested")
+    spec = EncodingSpec(pooling="pooler", query_length=20, passage_length=20)
+    model, _ = load_backbone(folder, "pooler")
+    write_modules(folder, model, spec, suggestion=True)
+    wanted = spec.model_copy(update={"pooling": "cls"})
+    plain, suggested = (load_encoder(place, wanted) for place in (folders["bert"], folder))
+    assert np.array_equal(suggested.encode(TEXTS, "query"), plain.encode(TEXTS, "query"))
+    assert np.abs(load_encoder(folder).encode(TEXTS, "query") - plain.encode(TEXTS, "query")).max() > 1e-2
+
+
 def test_a_prompt_without_its_instruction_is_left_out_with_a_warning(tmp_path, folders, caplog):
     spec = EncodingSpec(pooling="mean", query_prompt="Instruct: {instruction} ", passage_prompt="p: ")
     model, _ = load_backbone(folders["xlm-roberta"], "mean")

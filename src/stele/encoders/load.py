@@ -12,7 +12,7 @@ from stele.encoders.resolve import Wanted, resolve
 from stele.encoders.sentence_transformers_folder import read_heads, static_folder
 from stele.encoders.tokenizer import check_probe
 from stele.errors import SteleError
-from stele.recipes.encoding import EncodingSpec
+from stele.recipes.encoding import FOLDER, EncodingSpec
 
 if TYPE_CHECKING:
     from stele.encoders.encode import Encoder
@@ -53,10 +53,11 @@ def load_encoder(folder: Path | str, spec: Wanted = None, device: str = "cpu") -
     if resolved.chat and not tokenizer.chat_template:
         raise SteleError(f"{folder}: its texts need a chat template, but its tokenizer has none")
     refuse_longer(folder, spec, backbones[0].config)
-    pairs = zip(towers, backbones, strict=True)
-    heads = [
-        [] if spec.pooling == "pooler" else read_heads(tower, backbone.config.hidden_size) for tower, backbone in pairs
-    ]
+    heads: list[list] = [[] for _ in towers]
+    # modules are followed with the folder's own pooling only; a pooler has no module
+    if spec.pooling != "pooler" and resolved.origins["pooling"] == FOLDER:
+        pairs = zip(towers, backbones, strict=True)
+        heads = [read_heads(tower, backbone.config.hidden_size) for tower, backbone in pairs]
     if spec.weights != "float32":
         heads = [[head.to(backbones[0].dtype) for head in of_tower] for of_tower in heads]
     if spec.dimension and spec.dimension > (full := full_dimension(backbones[0], heads[0])):
