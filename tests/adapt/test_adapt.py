@@ -258,6 +258,24 @@ def test_an_encoder_that_cannot_be_adapted_is_refused_when_planned(project, monk
     assert call("--plan") == 1 and said in capsys.readouterr().err and not project
 
 
+@pytest.mark.parametrize(
+    ("config", "methods", "said"),
+    [
+        ({"max_position_embeddings": 127}, ["msm"], "reads at most 127 tokens"),
+        ({"max_position_embeddings": 128}, ["msm"], ""),
+        ({"max_position_embeddings": 129, "model_type": "xlm-roberta"}, ["msm"], "127 tokens"),
+        ({"max_position_embeddings": 130, "model_type": "xlm-roberta"}, ["msm"], ""),
+        ({"max_position_embeddings": 191}, ["msm", "ict"], "encoder-ict is trained on texts of 192"),
+    ],
+)
+def test_an_encoder_with_too_few_positions_is_refused_before_anything_is_timed(project, capsys, config, methods, said):
+    path = Path("encoder/config.json")
+    path.write_text(json.dumps(json.loads(path.read_text()) | config))
+    refused = bool(said)
+    assert call("--methods", *methods, "--steps", "40") == refused and said in capsys.readouterr().err
+    assert Path("adapt/encoder.yaml").exists() == bool(project) == (not refused)
+
+
 def test_documents_are_in_a_language_that_add_languages_describes(project, tmp_path):
     """Its code of four letters is that of a folder only because it is described; a later call need not say so again."""
     (tmp_path / "text/latg").mkdir()

@@ -13,6 +13,8 @@ from stele.catalogue import datasets, whole
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.costs import AnsweredSize, BenchmarkSize, Checkpoint, Costs, JudgedSize, TrainingSetSize
 from stele.catalogue.user_data import listing
+from stele.encoders.tokenizer import ROBERTA_LIKE
+from stele.files.reading import read_object
 from stele.plan.plan import Plan
 from stele.recipes import standins
 from stele.recipes.flops import Shape
@@ -162,13 +164,28 @@ def shape_of(plan: Plan, model: str) -> Known:
 
 def _stated_shape(plan: Plan, model: str, users_folder: str | None) -> Shape | None:
     """Shape in a checkpoint's config.json, in the user's folder or the fetched one; None if neither has it."""
-    folders = [Path(users_folder).expanduser()] if users_folder else []
-    folders += [Path(plan.paths.state(f"checkpoint/{model}")), Path(plan.paths.checkpoint(model)).parent]
-    for folder in folders:
+    for folder in _checkpoint_folders(plan, model, users_folder):
         shape = Shape.in_folder(folder)
         if shape:
             return shape
     return None
+
+
+def positions_of(plan: Plan, model: str) -> int | None:
+    """Number of tokens that a checkpoint can read, as its config.json states; None if none states it."""
+    users_folder = plan.models.checkpoint_source(model).get("path")
+    for folder in _checkpoint_folders(plan, model, users_folder):
+        for file in sorted(folder.rglob("config.json")):
+            config = read_object(file)
+            if isinstance(most := config.get("max_position_embeddings"), int):
+                return most - (config.get("pad_token_id", 1) + 1 if config.get("model_type") in ROBERTA_LIKE else 0)
+    return None
+
+
+def _checkpoint_folders(plan: Plan, model: str, users_folder: str | None) -> list[Path]:
+    """Folders that may have a checkpoint's config.json: the user's, that of fetched settings, the checkpoint's."""
+    folders = [Path(users_folder).expanduser()] if users_folder else []
+    return [*folders, Path(plan.paths.state(f"checkpoint/{model}")), Path(plan.paths.checkpoint(model)).parent]
 
 
 def standin_shape(plan: Plan, key: str) -> Shape:
