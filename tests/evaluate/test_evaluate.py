@@ -45,6 +45,22 @@ def test_a_repository_and_a_folder_of_one_s_own_get_a_key(tmp_path):
     assert own == {"checkpoint": str(tmp_path / "mbert"), "encoding": {"pooling": "mean"}}
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("models/bert-bse", r"models/bert-bse: no such folder; did you mean models/bert-base\?"),
+        ("model/bert-base", r"model/bert-base: no such folder; did you mean models/bert-base\?"),
+        ("models/quite-another", r"models/quite-another: no such folder \(if it is a hub id, rename"),
+    ],
+)
+def test_a_mistyped_folder_is_not_looked_for_on_the_hub(tmp_path, monkeypatch, text, said):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "models/bert-base").mkdir(parents=True)
+    with pytest.raises(SteleError, match=said):
+        model_of(text, {})
+    assert model_of("google/bert-base", {}) == ("bert-base", {"checkpoint": "google/bert-base"})
+
+
 def test_a_name_makes_another_of_a_known_model():
     name, own = model_of("me5_small", {"query_prompt": ""}, "e5_bare")
     assert name == "e5_bare" and own["checkpoint"] == "intfloat/multilingual-e5-small" and own["revision"]

@@ -11,7 +11,7 @@ from typing import Any
 from stele import catalogue
 from stele.catalogue.schema.costs import Checkpoint
 from stele.catalogue.schema.models import Model, hub_names
-from stele.errors import SteleError, unknown
+from stele.errors import SteleError, nearest, unknown
 from stele.files.reading import reading
 from stele.recipes.flops import Shape
 
@@ -41,7 +41,20 @@ def model_of(name_given: str, encoding: dict[str, Any], name: str | None = None)
         if "/" in name_given:
             raise SteleError(f"{name_given}: neither a folder nor a hub id (OWNER/NAME)")
         raise unknown("model", name_given, known, "no folder, no hub id (OWNER/NAME)", hub_names(known))
+    _refuse_mistyped_folder(*name_given.split("/"))
     return _named(name, name_given.partition("/")[2]), _with_encoding({"checkpoint": name_given}, encoding)
+
+
+def _refuse_mistyped_folder(owner: str, name: str) -> None:
+    """Raises SteleError if OWNER/NAME looks like a path: there is a folder OWNER, or NAME in a folder nearly so called.
+
+    Otherwise the hub would be asked for it, which takes half a minute.
+    """
+    parent = owner if Path(owner).is_dir() else nearest(owner, [path.parent.name for path in Path().glob(f"*/{name}")])
+    if parent:
+        close = nearest(name, [path.name for path in Path(parent).iterdir() if path.is_dir()])
+        hint = f"; did you mean {parent}/{close}?" if close else ""
+        raise SteleError(f"{owner}/{name}: no such folder{hint} (if it is a hub id, rename the folder {parent}/)")
 
 
 def _of_folder(
