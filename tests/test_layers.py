@@ -107,6 +107,13 @@ def test_packages_import_one_another_in_one_direction(beneath):
     assert list(TopologicalSorter(beneath).static_order())  # a circle is an error that names it
 
 
+def test_modules_import_one_another_in_one_direction():
+    """For types alone, too."""
+    graph = grimp.build_graph("stele", cache_dir=None)
+    beneath = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
+    assert list(TopologicalSorter(beneath).static_order())  # a circle is an error that names it
+
+
 def test_the_longest_chain_of_imports_between_packages_is_short(beneath):
     chains = {}
     for name in TopologicalSorter(beneath).static_order():

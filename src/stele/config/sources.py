@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from stele import catalogue
 from stele.catalogue import read_yaml
@@ -16,9 +16,6 @@ from stele.catalogue.user_documents import neutral_language
 from stele.errors import SteleError, check_known
 from stele.files.paths import PARTS
 from stele.files.strict import Values
-
-if TYPE_CHECKING:
-    from stele.config.model import Config
 
 LANGUAGE = "[A-Za-z0-9_]+(-[A-Za-z0-9_]+)*"  # or a pair of them, as benchmarks name them
 HELPERS = {"arguments", "load", "reader", "types"}  # modules of stele/benchmarks that read no benchmark
@@ -73,7 +70,16 @@ def merged_key_by_key(values: Values, over: Values) -> dict[str, Any]:
 
 
 # --- what config.yaml adds to the catalogue: languages, datasets, benchmarks and settings -----------------------------
-def additions(config: Config) -> dict[str, Values]:
+class Additions(Protocol):
+    """The keys of config.yaml that add entries to the catalogue."""
+
+    add_languages: dict[str, Language]
+    add_datasets: dict[str, Dataset]
+    add_benchmarks: dict[str, Benchmark]
+    add_settings: dict[str, dict[str, Values]]
+
+
+def additions(config: Additions) -> dict[str, Values]:
     """Entries that a configuration adds to catalogue files; languages without description get neutral entries."""
     languages = {code: entry.given() for code, entry in config.add_languages.items()}
     described = {*catalogue.entries(Language), *languages}
@@ -88,7 +94,7 @@ def additions(config: Config) -> dict[str, Values]:
     }
 
 
-def check_additions(config: Config, where: Sources) -> None:
+def check_additions(config: Additions, where: Sources) -> None:
     """Refuses additions that the catalogue has already, and references to names that do not exist."""
     for kind in (Language, Dataset, Benchmark):
         key, known = f"add_{kind.FILE}", catalogue.entries(kind)

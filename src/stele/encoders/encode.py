@@ -231,13 +231,6 @@ def last_pool(states: Tensor, mask: Tensor | None) -> Tensor:
     return last.masked_fill(~mask.any(dim=1, keepdim=True), 0.0)
 
 
-class UnitLength(nn.Module):
-    """Layer that scales vectors [n, d] to length 1."""
-
-    def forward(self, vectors: Tensor) -> Tensor:
-        return nn.functional.normalize(vectors, p=2, dim=-1)
-
-
 def embed(
     model: nn.Module, batch: Mapping[str, Tensor], spec: EncodingSpec, heads: Sequence[nn.Module] = (), skip: int = 0
 ) -> Tensor:

@@ -101,7 +101,7 @@ def read_heads(folder: Path, width: int) -> list:
         return []
     from torch import nn
 
-    from stele.encoders.encode import UnitLength
+    from stele.training.hidden_states import UnitLength
 
     modules = module_folders(folder)
     if _scales_last(modules, read_settings(folder / SENTENCE_TRANSFORMERS, ModelSettings)):

@@ -20,6 +20,13 @@ from stele.training.sharding import cut, in_pieces
 BERT_LIKE = ("bert", "camembert", "data2vec-text", "ernie", "roberta", "xlm-roberta")
 
 
+class UnitLength(nn.Module):
+    """Layer that scales vectors [n, d] to length 1."""
+
+    def forward(self, vectors: Tensor) -> Tensor:
+        return functional.normalize(vectors, p=2, dim=-1)
+
+
 def token_states(model: nn.Module, ids: Tensor, mask: Tensor | None, types: Tensor | None = None) -> Tensor:
     """Last hidden states [n, t, d] of ids [n, t]; mask bool [n, t], None where nothing is padding.
 
