@@ -4,6 +4,7 @@ import csv
 import json
 
 import pytest
+import torch
 from made_questions import lives, record, squad, write_mlqa
 
 from stele.answering.reading import reader
@@ -68,10 +69,14 @@ def test_killed_and_run_again_it_ends_in_the_same_bytes(answer, tmp_path, step):
     assert bool(list((tmp_path / "rough/state").rglob("training.pt"))) == (step > 1)
     assert bool(list((tmp_path / "rough/state").rglob("epoch1.safetensors"))) == (step > 1)
     assert not (tmp_path / "rough/out").exists()
+    for state in (tmp_path / "rough/state").rglob("training.pt"):
+        torch.save(torch.load(state) | {"spent": (2000.0, 1000.0)}, state)
     again = answer("rough")
     for name in ("answers/en-en.json", "answers/de-en.json", "epochs.csv"):
         assert (again / name).read_bytes() == (calm / name).read_bytes()
-    assert read_record(again / "answers.json")["content"] == read_record(calm / "answers.json")["content"]
+    record = read_record(again / "answers.json")
+    assert record["content"] == read_record(calm / "answers.json")["content"]
+    assert (record["wall_seconds"] > 2000) == (record["cpu_seconds"] > 1000) == (step > 1)
 
 
 def test_killed_while_it_answers_it_trains_nothing_twice_that_was_saved(answer, tmp_path, monkeypatch):

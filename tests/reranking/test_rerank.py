@@ -86,13 +86,19 @@ def test_killed_in_a_fold_and_run_again_it_ends_in_the_same_bytes(rerank, bert, 
     assert sorted(path.name for path in (tmp_path / "rough/state").rglob("fold?.json")) == ["fold0.json", "fold1.json"]
     assert bool(list((tmp_path / "rough/state").rglob("training.pt"))) == (step > 1)
     assert not (tmp_path / "rough/out").exists()
+    for saved in (tmp_path / "rough/state").rglob("fold?.json"):
+        fold = json.loads(saved.read_text())
+        assert 0 < fold["earlier"][0] < 600 and 0 < fold["earlier"][1] < 600
+        saved.write_text(json.dumps({**fold, "earlier": [1000.0, 500.0]}))
     labels, original = [], loop.train
     monkeypatch.setattr(loop, "train", lambda *a, label, **m: (labels.append(label), original(*a, label=label, **m))[1])
     again = rerank("rough", CROSS, "--encoder", str(bert))
     assert [label[-1] for label in labels] == ["2", "3", "4"]
     for name in ("runs/en-de.trec.gz", "epochs.csv"):
         assert (again / name).read_bytes() == (calm / name).read_bytes()
-    assert read_record(again / "retrieval.json")["content"] == read_record(calm / "retrieval.json")["content"]
+    record, of_calm = read_record(again / "retrieval.json"), read_record(calm / "retrieval.json")
+    assert record["content"] == of_calm["content"] and of_calm["wall_seconds"] < 600
+    assert 2000 < record["wall_seconds"] < 2600 and 1000 < record["cpu_seconds"] < 1600  # those of two folds
 
 
 def test_another_seed_is_another_run(rerank, bert):

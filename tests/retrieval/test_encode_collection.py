@@ -89,7 +89,11 @@ def test_kill_9_and_again_gives_the_same_vectors(tmp_path, encoder, data, module
     encode_collection.run(whole)
     killed(lambda: encode_collection.run(cut), kill_at(module, name, call))
     assert not cut.output.exists()
+    (clock,) = cut.state.rglob("clock.json")
+    clock.write_text(json.dumps({**json.loads(clock.read_text()), "spent": [2000.0, 1000.0]}))
     encode_collection.run(cut)
+    resumed = json.loads(cut.output.read_text())
+    assert 2000 < resumed["wall_seconds"] < 2600 and 1000 < resumed["cpu_seconds"] < 1600
     one, other = contents(whole.output.parent), contents(cut.output.parent)
     assert [*one] == [MARK, "ids.npy", "record.json", "vectors.npy"]
     assert all(one[file] == other[file] for file in ("ids.npy", "vectors.npy"))

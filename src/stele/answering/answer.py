@@ -127,7 +127,7 @@ def run(args: Answer) -> None:
         args.output,
         job=JOB,
         inputs=inputs,
-        clock=clock,
+        clock=clock.set_back(*training.earlier),
         seed=args.seed,
         model=args.model,
         benchmark=args.benchmark,

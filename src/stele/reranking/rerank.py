@@ -102,6 +102,7 @@ def run(args: Rerank) -> None:
             scores = np.zeros(len(candidates), np.float32)
             for fold in folds:
                 scores[fold.rows] = fold.scores
+                clock = clock.set_back(*fold.earlier)
         # the run, and its facts for the record and epochs.csv
         runs[query_set.name] = candidates.run(scores)
         searches[query_set.name] = {

@@ -20,7 +20,7 @@ from stele.command.arguments import Datasets, Name, NewRecord, ResumableJob, rec
 from stele.files.atomic import atomic_directory, link_or_copy
 from stele.files.reading import read_state
 from stele.retrieval.dense.encoder_arguments import EncoderJob, parse_encoding
-from stele.retrieval.dense.job_collections import JOB, STORED_FILES, CollectionEncoding
+from stele.retrieval.dense.job_collections import JOB, STORED_FILES, CollectionEncoding, ResumableClock
 from stele.retrieval.dense.processes import ProcessGroup, set_threads
 from stele.retrieval.dense.windows import WindowsJson, parse_windows
 
@@ -41,7 +41,7 @@ def run(args: EncodeCollection) -> None:
     from stele.encoders.load import load_encoder
     from stele.training.processes import process_context
 
-    clock = records.start()
+    begun = records.start()
     # the benchmark, and the encoder in all processes
     benchmark = load_reader(args.benchmark, RetrievalReader)
     benchmark_data = data_records(args.data)
@@ -62,6 +62,7 @@ def run(args: EncodeCollection) -> None:
     state = own_folder(args.state, recipe=made_by, inputs=inputs, seed=0, code=args.code, first=processes.is_main)
 
     # encode
+    clock = ResumableClock(begun, state, state.name)
     encoding = CollectionEncoding(
         passages=lambda name: benchmark.passages(data_folders(benchmark_data), name),
         inputs=inputs,
@@ -71,6 +72,7 @@ def run(args: EncodeCollection) -> None:
         key=state.name,
         normalize=normalize,
         windows=windows,
+        on_block=clock.save,
     )
     vectors = state / "vectors"
     collection = encoding.encode(args.collection, benchmark.query_sets([args.collection]), vectors)
@@ -86,7 +88,7 @@ def run(args: EncodeCollection) -> None:
             folder / args.output.name,
             job=JOB,
             inputs=inputs,
-            clock=clock,
+            clock=clock.clock,
             labels=encoder.labels,
             **facts,
             **encoder.facts(),

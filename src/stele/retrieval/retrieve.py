@@ -34,7 +34,14 @@ from stele.progress import bar
 from stele.recipes.search import TopicField
 from stele.retrieval.dense.collection import EncodedCollection
 from stele.retrieval.dense.encoder_arguments import CalibratedJob, CalibrationTransforms, parse_encoding
-from stele.retrieval.dense.job_collections import COSTS, CollectionEncoding, StoredCollection, parts_of, read_stored
+from stele.retrieval.dense.job_collections import (
+    COSTS,
+    CollectionEncoding,
+    ResumableClock,
+    StoredCollection,
+    parts_of,
+    read_stored,
+)
 from stele.retrieval.dense.processes import ProcessGroup, SharedQueries, encode_queries, set_threads
 from stele.retrieval.dense.vector_files import claim_kept, is_tidy
 from stele.retrieval.dense.windows import WindowsJson, document_hits, parse_windows
@@ -70,8 +77,7 @@ class Retrieve(ResumableJob, CalibratedJob):
 
 
 def run(args: Retrieve) -> None:
-    clock = records.start()
-    job = RetrievalJob(args)
+    job = RetrievalJob(args, records.start())
 
     # collections together of which one has the other's queries
     for names in job.collections_together():
@@ -107,7 +113,7 @@ def run(args: Retrieve) -> None:
         args.output,
         job=JOB,
         inputs=job.inputs,
-        clock=clock,
+        clock=job.clock.clock,
         labels=[*job.encoder.labels, *([records.LIMITED] if args.limit else [])],
         benchmark=args.benchmark,
         languages=list(args.languages),
@@ -129,7 +135,7 @@ def run(args: Retrieve) -> None:
 class RetrievalJob:
     """Runs one retrieval job: holds its inputs, encoder and state folder, and searches its query sets."""
 
-    def __init__(self, args: Retrieve) -> None:
+    def __init__(self, args: Retrieve, clock: records.Clock) -> None:
         from stele.encoders.load import load_encoder
         from stele.training.processes import process_context
 
@@ -171,6 +177,7 @@ class RetrievalJob:
         self.state: Path = args.state / ("stele-limited" if args.limit else "stele-retrieve")
         (self.state / "runs").mkdir(parents=True, exist_ok=True)
         self.finished = FinishedSearches(self.state / "runs", self.key)
+        self.clock = ResumableClock(clock, self.state, self.key)
         self.shared_queries = SharedQueries(
             self.benchmark, self.query_sets, self.state / "queries", self.key, self.processes
         )
@@ -187,6 +194,7 @@ class RetrievalJob:
             windows=self.windows,
             transforms=self.transforms,
             whole=not args.limit,
+            on_block=self.clock.save,
         )
         self.stored = read_stored(
             args.vectors or (),
@@ -285,6 +293,7 @@ class RetrievalJob:
             **collection.counts(),
         }
         self.finished.save(query_set, ranked, facts)
+        self.clock.save()
         logger.info("search %s: %d queries, %d passages", query_set.name, len(queries), collection.size)
 
     def queries(self, query_set: QuerySet) -> list[Query]:

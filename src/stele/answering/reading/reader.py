@@ -162,11 +162,13 @@ class ReaderTraining(NamedTuple):
     dev_f1   query set -> epoch -> F1 of its dev questions
     epochs   query set -> its best epoch, the first of equal ones
     counts   numbers of training windows and of answers outside them
+    earlier  wall-clock and CPU seconds before the run was resumed
     """
 
     dev_f1: dict[str, dict[int, float]]
     epochs: dict[str, int]
     counts: dict[str, int]
+    earlier: tuple[float, float]
 
 
 def f1(query_set: QuerySet, asked: WindowedQuestions, answers: Mapping[str, str]) -> float:
@@ -249,7 +251,7 @@ def train(
         yield {"span": loss_of(reader, training.windows, answer_labels, batch)}
 
     best = BestEpochs(reader, dev, steps_an_epoch, recipe.dev_from_epoch, state)
-    loop.train(
+    outcome = loop.train(
         reader,
         loop.MicroBatches(loss_at, [0]),
         recipe.optimisation(recipe.epochs * steps_an_epoch),
@@ -269,4 +271,4 @@ def train(
         "answers_without_token": answer_labels.no_token,
         "answers_in_no_window": answer_labels.no_window,
     }
-    return ReaderTraining(dev_f1, epochs, counts)
+    return ReaderTraining(dev_f1, epochs, counts, outcome["earlier"])

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from stele.artifacts import records
 from stele.encoders.encode import default_batch_tokens
 from stele.encoders.tokens import length_buckets
 from stele.errors import SteleError
@@ -50,6 +51,7 @@ class FoldResult(NamedTuple):
     topics         number of its test topics
     pairs          number of training pairs per epoch
     dev_map        epoch -> MAP of the dev fold; `epoch` is the best
+    earlier        wall-clock and CPU seconds in earlier runs of the job
     """
 
     rows: np.ndarray
@@ -58,6 +60,7 @@ class FoldResult(NamedTuple):
     pairs: int
     dev_map: dict[int, float]
     epoch: int
+    earlier: tuple[float, float]
 
     def facts(self) -> JsonObject:
         """Facts of the fold for a record."""
@@ -70,7 +73,8 @@ class FoldResult(NamedTuple):
     @classmethod
     def from_json(cls, saved: JsonObject) -> FoldResult:
         arrays = {"rows": np.array(saved["rows"], np.int64), "scores": np.array(saved["scores"], np.float32)}
-        return cls(**{**saved, **arrays, "dev_map": dict(map(tuple, saved["dev_map"]))})
+        dev_map, earlier = dict(map(tuple, saved["dev_map"])), tuple(saved["earlier"])
+        return cls(**{**saved, **arrays, "dev_map": dev_map, "earlier": earlier})
 
 
 def parts(topics: Sequence[str], fold_of: Mapping[str, int], where: str) -> list[Fold]:
@@ -213,7 +217,7 @@ def run_fold(
         yield {recipe.loss: loss_of(module(np.concatenate([rows[batch] for rows in drawn[epoch]])), recipe.loss)}
 
     best = BestEpoch(module, candidates, fold, steps_an_epoch, recipe.dev_from_epoch)
-    loop.train(
+    outcome = loop.train(
         module,
         loop.MicroBatches(loss_at, [0]),
         recipe.optimisation(recipe.epochs * steps_an_epoch),
@@ -226,7 +230,7 @@ def run_fold(
     best.restore()
     rows, dev_map = candidates.of_topics(fold.test), best.by_epoch()
     epoch = max(dev_map, key=lambda number: (dev_map[number], -number))
-    return FoldResult(rows, scored(module, rows), len(fold.test), pairs, dev_map, epoch)
+    return FoldResult(rows, scored(module, rows), len(fold.test), pairs, dev_map, epoch, outcome["earlier"])
 
 
 def cross_validate(
@@ -247,11 +251,14 @@ def cross_validate(
     folds = []
     for fold in parts(candidates.topics, fold_of, label):
         saved, folder = state / f"fold{fold.number}.json", state / f"fold{fold.number}"
-        if not saved.exists():
-            result = run_fold(
-                new_module, candidates, fold, recipe, seed=seed, state=folder, process=process, label=label
-            )
-            atomic_write_json(saved, result.as_json())
-            shutil.rmtree(folder, ignore_errors=True)
-        folds.append(FoldResult.from_json(read_state(saved)))
+        if saved.exists():
+            folds.append(FoldResult.from_json(read_state(saved)))
+            continue
+        begun = records.start()
+        result = run_fold(new_module, candidates, fold, recipe, seed=seed, state=folder, process=process, label=label)
+        (wall, cpu), ended = result.earlier, records.start()
+        spent = wall + ended.wall - begun.wall, cpu + ended.cpu - begun.cpu  # earlier, to a run that resumes after it
+        atomic_write_json(saved, result._replace(earlier=spent).as_json())
+        shutil.rmtree(folder, ignore_errors=True)
+        folds.append(result)
     return folds

@@ -43,7 +43,8 @@ class EncodedCollection:
     """Encodes and searches the collection `name`: state in `folder`, finished vectors as one part in `index_folder`.
 
     `passages()` reads from the beginning: passages, or the `windows` of documents. `key` identifies what the vectors
-    are made from. `transform` is applied before the vectors are scaled to length 1 (`normalize`).
+    are made from. `transform` is applied before the vectors are scaled to length 1 (`normalize`). `on_block` is called
+    when a block of vectors is saved.
     """
 
     def __init__(
@@ -59,8 +60,9 @@ class EncodedCollection:
         index_folder: Path | None = None,
         transform: VectorTransform = identity,
         windows: DocumentWindows | None = None,
+        on_block: Callable[[], object] = lambda: None,
     ) -> None:
-        self.windows = windows
+        self.windows, self.on_block = windows, on_block
         self.name, self.folder, self.passages, self.transform = name, folder, passages, transform
         self.index_folder = index_folder
         self.encoder, self.processes = encoder, processes
@@ -87,6 +89,7 @@ class EncodedCollection:
             def encode(items: Iterable[tuple[str, Any]]) -> Iterator[tuple[list[str], np.ndarray]]:
                 for ids, vectors in self.encoder.encode_stream(items, "passage", on_batch=shown.update):
                     yield ids, self.transform(vectors)
+                    self.on_block()
                     shown.update(shares.read - shown.n)
 
             spec, where = self.encoder.spec, f"collection {self.name}"

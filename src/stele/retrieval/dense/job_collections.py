@@ -19,6 +19,8 @@ from stele.artifacts import records
 from stele.benchmarks.reader import RetrievalReader
 from stele.benchmarks.types import Passage, QuerySet
 from stele.errors import SteleError
+from stele.files.atomic import atomic_write_json
+from stele.files.reading import read_state
 from stele.recipes.search import TokenWindows, Windows
 from stele.retrieval.dense.collection import EncodedCollection, search_blocks
 from stele.retrieval.dense.encoder_arguments import CalibrationTransforms
@@ -36,6 +38,21 @@ STORED_FILES = ("vectors.npy", "ids.npy")
 COSTS = ("wall_seconds", "cpu_seconds")  # of an encoding, which the record of a search repeats
 
 
+class ResumableClock:
+    """Clock of a job that also counts its earlier runs, whose time is saved in the state folder under a key."""
+
+    def __init__(self, clock: records.Clock, state: Path, key: str) -> None:
+        self.file, self.key = state / "clock.json", key
+        saved = read_state(self.file)
+        self.clock = clock.set_back(*saved["spent"]) if saved and saved["key"] == key else clock
+
+    def save(self) -> None:
+        """Saves the wall-clock and CPU seconds so far, for a run that resumes after this one."""
+        now = records.start()
+        spent = now.wall - self.clock.wall, now.cpu - self.clock.cpu
+        atomic_write_json(self.file, {"key": self.key, "spent": spent})
+
+
 @dataclass(frozen=True)
 class CollectionEncoding:
     """Settings with which a job encodes its collections.
@@ -47,6 +64,7 @@ class CollectionEncoding:
     windows     how documents are cut, None where passages are encoded whole
     transforms  applied to vectors before their use
     whole       whether all passages are encoded
+    on_block    called after each block of passages that the first process has saved
     """
 
     passages: Callable[[str], Iterator[Passage]]
@@ -59,6 +77,7 @@ class CollectionEncoding:
     windows: Windows | TokenWindows | None
     transforms: CalibrationTransforms | None = None
     whole: bool = True
+    on_block: Callable[[], object] = lambda: None
 
     def encode(self, name: str, query_sets: Sequence[QuerySet], index_folder: Path | None) -> EncodedCollection:
         """Encodes and returns the collection that `query_sets` search; `index_folder`, if any, keeps its vectors."""
@@ -74,6 +93,7 @@ class CollectionEncoding:
             index_folder=index_folder,
             transform=self.transforms.of_collection(name) if self.transforms else identity,
             windows=windows,
+            on_block=self.on_block if self.processes.is_main else lambda: None,
         )
         counted = self.whole and not windows
         collection.encode(expected_passages(self.inputs, name, "passages", "candidates") if counted else None)

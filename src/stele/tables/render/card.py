@@ -85,7 +85,7 @@ def _software(job: Mapping[str, Any]) -> str:
 
 
 def _speed(entry: Evaluated) -> list[str]:
-    """Line of the table `SPEED`; the times of a resumed job are those since its last start."""
+    """Line of the table `SPEED`; the times of a resumed job include its earlier runs."""
     job, texts, asked = entry.job, passages(entry.job), queries(entry.job)
     wall, cpu = seconds(job, "wall_seconds"), seconds(job, "cpu_seconds")
     times = [f"{wall:,.1f}", f"{cpu:,.1f}", f"{texts.texts / wall:,.0f}" if wall else ""]
