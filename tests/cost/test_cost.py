@@ -266,6 +266,20 @@ def test_an_unknown_checkpoint_is_taken_for_a_known_one_and_a_folder_is_as_large
     assert sizes.shape_of(plan, "me5_small") == (Shape(layers=3, width=64, inner=128, vocabulary=500), True)
 
 
+def test_the_disk_for_a_user_s_checkpoint_is_by_its_own_files(jobs, tmp_path, monkeypatch):
+    """A folder is linked to, and its PyTorch weights are converted; of the hub's the settings say how large it is."""
+    for name in ("safe/model.safetensors", "safe/pytorch_model.bin", "torch/pytorch_model.bin"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(bytes(1000))
+    folders = {name: {"checkpoint": str(tmp_path / name)} for name in ("safe", "torch")}
+    plan = jobs(scale="paper", models={**folders, "mine": {"checkpoint": "a/b"}})
+    works = [estimate(plan, "checkpoint", {"model": name}) for name in folders]
+    assert [(work.download, work.kept, work.waiting) for work in works] == [(0, 0, 0), (0, 1000, 0)]
+    monkeypatch.setattr(sizes, "_stated_shape", lambda *_: Shape(layers=36, width=4096, inner=12288, vocabulary=151665))
+    work = estimate(plan, "checkpoint", {"model": "mine"})
+    assert work.download == work.kept and 20e9 < work.kept < 30e9, "7 billion weights, not those of XLM-R"
+
+
 def test_shapes_give_the_known_numbers_of_parameters(jobs):
     """Parameters of public checkpoints in millions (facts about them: 278 M for XLM-R base, 178 M for mBERT, ...)."""
     for model, millions in {"xlmr": 278.0, "xlmr_large": 559.9, "mbert": 177.9, "labse": 471.5, "bert": 109.5}.items():

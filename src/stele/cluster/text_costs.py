@@ -4,11 +4,22 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from stele import catalogue
 from stele.catalogue.schema.costs import Checkpoint
-from stele.cluster.sizes import UNKNOWN, NoFigures, benchmark_size, costs, judged_collection, of_languages, pinned
+from stele.cluster.sizes import (
+    UNKNOWN,
+    NoFigures,
+    benchmark_size,
+    costs,
+    judged_collection,
+    of_languages,
+    pinned,
+    saved_bytes,
+    shape_of,
+)
 from stele.cluster.work import Work, cost_formula
 from stele.plan.plan import Plan
 
@@ -46,14 +57,14 @@ def dataset(plan: Plan, wildcards: Any) -> Work:
 
 @cost_formula
 def checkpoint(plan: Plan, wildcards: Any) -> Work:
-    """Work of fetching a checkpoint; one unknown to the catalogue counts as UNKNOWN, as in `sizes.shape_of`."""
-    known = catalogue.entries(Checkpoint)
-    sizes = known.get(wildcards.model) or (None if plan.world.standin(wildcards.model) else known[UNKNOWN])
-    size = sizes.bytes if sizes else 0
-    fetched = 0 if "path" in plan.models.checkpoint_source(wildcards.model) else size
-    return Work(
-        cpu_seconds=costs().seconds.checkpoint, download=fetched, kept=size, waiting=fetched / costs().rates.network
-    )
+    """Work of fetching a checkpoint; of a user's folder, which is linked to, only PyTorch weights are written anew."""
+    if folder := plan.models.checkpoint_source(wildcards.model).get("path"):
+        anew = [path for path in Path(folder).rglob("pytorch_model*.bin") if not [*path.parent.glob("*.safetensors")]]
+        return Work(cpu_seconds=costs().seconds.checkpoint, kept=sum(path.stat().st_size for path in anew))
+    known, (shape, stated) = catalogue.entries(Checkpoint), shape_of(plan, wildcards.model)
+    sizes = known.get(wildcards.model) or (None if stated else known[UNKNOWN])
+    size = sizes.bytes if sizes else saved_bytes(shape)
+    return Work(cpu_seconds=costs().seconds.checkpoint, download=size, kept=size, waiting=size / costs().rates.network)
 
 
 # --- corpora ---------------------------------------------------------------------------------------------------------
