@@ -9,8 +9,9 @@ from typing import Any
 
 from stele import catalogue
 from stele.catalogue.datasets import ALL
-from stele.catalogue.schema.costs import Costs, Device
+from stele.catalogue.schema.costs import Checkpoint, Costs, Device
 from stele.catalogue.schema.datasets import Dataset
+from stele.cluster.sizes import UNKNOWN, shape_of
 from stele.plan.plan import Plan
 
 REFERENCE = "a100"  # the GPU for which hours are given if the cluster's own is unknown
@@ -149,7 +150,11 @@ def from_catalogue(plan: Plan, rule: str, wildcards: Mapping[str, str]) -> list[
     names = [benchmark] if benchmark and not generated and benchmark not in catalogue.added("benchmarks") else []
     model = wildcards.get("model")
     if model in plan.models.all and plan.models.all[model].has_encoder and not _has_folder(plan, model):
-        names.append(plan.models.root(model))
+        root = plan.models.root(model)
+        if root in catalogue.entries(Checkpoint):
+            names.append(root)
+        elif not shape_of(plan, root).known:
+            names.append(UNKNOWN)
     return names
 
 
