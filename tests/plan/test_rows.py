@@ -40,6 +40,13 @@ def test_languages_that_a_benchmark_lacks_are_named_beside_those_that_it_has(pro
     assert "mrtydi is in ar, bn, en, fi, id, ja, ko, ru, sw, te, th;" in reason
 
 
+@pytest.mark.parametrize("languages", [["sw"], None])
+def test_a_benchmark_that_a_scale_leaves_out_is_not_said_to_lack_the_chosen_language(jobs, languages):
+    plan = jobs(scale="laptop", languages=languages)
+    state, reason = plan.rows.problem(RunKey("mrtydi", "me5_small", "direct"))
+    assert state == "not in scale" and reason.startswith("the scale laptop has no language of mrtydi")
+
+
 def test_a_missing_folder_of_released_weights(problems):
     found = problems(models={"msm": {"checkpoint": "released"}}, user_data={"msm_base": GONE})
     assert found["lareqa", "msm", "zero_shot"] == ("unavailable", f"user_data.msm_base: {GONE} is not a folder")

@@ -102,9 +102,10 @@ class Data:
         chosen, entry = self.settings.config.languages, self.benchmark(benchmark)
         if self.languages(benchmark):
             return None
-        if not chosen:
-            return f"no language of {benchmark} is built"
         codes = self.languages_of(entry.judgments[0]) if entry.whole and entry.judgments else entry.languages
+        if not chosen or any(_is_among(code, chosen) for code in codes):
+            among = f" among `languages`: {', '.join(chosen)}" if chosen else ""
+            return f"the scale {self.settings.scale} has no language of {benchmark}{among}"
         listed = ", ".join(codes[:NAMED]) + (", ..." if len(codes) > NAMED else "")
         return f"{benchmark} is in {listed}; none of them is among `languages`: {', '.join(chosen)}"
 
