@@ -8,6 +8,7 @@ from score_files import write_csv, write_result
 
 from stele.errors import SteleError
 from stele.evaluation.scores import read
+from stele.files.digests import sha256
 from tests.sealed import write_sealed
 
 
@@ -38,6 +39,20 @@ def test_a_result_stands_for_the_file_beside_it(tmp_path):
             "macro",
             {"generated data"},
         )
+
+
+def test_a_result_stands_for_the_file_that_it_names_beside_it(tmp_path):
+    """As `scoring score --output mine.json --queries mine.csv` writes them."""
+    csv = write_csv(tmp_path / "mine.csv", [("en", "en", "1", 0.5)], ("mrr@10",))
+    record = {"metrics": {"mrr@10": {}}, "seeds": {}, "queries": {"file": "mine.csv", "sha256": sha256(csv)}}
+    write_sealed(tmp_path / "mine.json", record)
+    assert read(tmp_path / "mine.json")[0].keys == [("en", "1")]
+    write_csv(csv, [("en", "en", "1", 0.6)], ("mrr@10",))
+    with pytest.raises(SteleError, match=r"mine\.csv: these values per query do not belong to mine\.json"):
+        read(tmp_path / "mine.json")
+    write_sealed(tmp_path / "mine.json", {**record, "queries": {"file": "../mine.csv", "sha256": ""}})
+    with pytest.raises(SteleError, match=r"mine\.json: queries: "):
+        read(tmp_path / "mine.json")
 
 
 def test_an_averaged_result_stands_for_its_seeds(tmp_path):

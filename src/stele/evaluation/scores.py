@@ -1,8 +1,9 @@
 """Scores per query, in the files that `stele scoring score` writes.
 
 Such a file (Parquet or CSV) has the columns search, language and query, and one per metric, empty where a query does
-not count. A result stands for the file `queries.parquet` in the folder of its name (`pt0-ft0.json`: `pt0-ft0/`), an
-averaged result for those of its seeds (`zero_shot.json`: `zero_shot/pt0-ft0.json` and so on).
+not count. A result stands for the file `queries.parquet` in the folder of its name (`pt0-ft0.json`: `pt0-ft0/`), else
+for the file beside it that it names; an averaged result for those of its seeds (`zero_shot.json`:
+`zero_shot/pt0-ft0.json` and so on).
 """
 
 from __future__ import annotations
@@ -92,15 +93,24 @@ def _of_result(path: Path) -> list[Scores]:
         folder = path.parent / relative(record.get("setting"), f"{path}: setting")
         names = [f"pt{seeds['pretraining']}-ft{seeds['finetuning']}.json" for seeds in record["seeds"]]
         return [entry for name in names for entry in _of_result(_there(folder / name, path))]
-    queries = _there(path.with_suffix("") / QUERIES, path)
-    if (known := record.get("queries")) and sha256(queries) != known["sha256"]:
+    known = record.get("queries")
+    queries = _there(_queries_of(path, known), path)
+    if known and sha256(queries) != known["sha256"]:
         raise Damaged(f"{queries}: these values per query do not belong to {path.name}; {rebuild([path])}")
     return [_with_facts(read_queries(queries), record)]
 
 
+def _queries_of(path: Path, known: dict | None) -> Path:
+    """The file of a result's values per query: in the folder of its name, else the one beside it that it names."""
+    usual = path.with_suffix("") / QUERIES
+    named = path.parent / relative(known["file"], f"{path}: queries") if known else usual
+    return named if named.is_file() and not usual.is_file() else usual
+
+
 def _there(wanted: Path, result: Path) -> Path:
     if not wanted.is_file():
-        raise SteleError(f"{result}: found no file {wanted} with its scores per query; give that file or score again")
+        advice = "give that file, or score again with --queries"
+        raise SteleError(f"{result}: found no file {wanted} with its scores per query; {advice}")
     return wanted
 
 
