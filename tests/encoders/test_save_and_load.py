@@ -176,8 +176,10 @@ def test_folders_that_cannot_be_encoders(tmp_path, folders):
     (cut / "model.safetensors").write_bytes((cut / "model.safetensors").read_bytes()[:1000])
     with pytest.raises(SteleError, match="not a readable safetensors file"):
         load_encoder(cut, {"pooling": "cls", "query_length": 20, "passage_length": 20})
-    with pytest.raises(SteleError, match="query_length is 100, the model has 64 positions"):
+    with pytest.raises(SteleError, match="query_length is 100, the model has 64 positions; add `max_length: 64`"):
         load_encoder(folders["xlm-roberta"], {"pooling": "cls", "query_length": 100, "passage_length": 20})
+    asked = {"config": {"pooling": "cls", "max_length": 64}, "benchmark": {"query_length": 100}}
+    assert load_encoder(folders["xlm-roberta"], asked).spec.query_length == 64, "as the error advises"
 
 
 def test_weights_that_are_gone_from_a_folder_of_stele_s_are_made_again_by_one_command(tmp_path, folders):

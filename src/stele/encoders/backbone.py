@@ -84,7 +84,10 @@ def refuse_longer(folder: Path, spec: EncodingSpec, config: Any) -> None:
     """Raises SteleError if the length of queries or passages exceeds the positions of the model."""
     for kind in ("query", "passage"):
         if spec.length(kind) > (longest := positions(config)):
-            raise SteleError(f"{folder}: {kind}_length is {spec.length(kind)}, the model has {longest} positions")
+            raise SteleError(
+                f"{folder}: {kind}_length is {spec.length(kind)}, the model has {longest} positions; add "
+                f"`max_length: {longest}` to its encoding, or a smaller number"
+            )
 
 
 def _read_weights(
