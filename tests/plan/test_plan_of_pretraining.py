@@ -291,7 +291,8 @@ def test_a_row_that_would_fine_tune_a_real_checkpoint_by_a_stand_in_s_recipe_is_
 def test_a_plain_folder_without_a_pooling_is_refused_when_it_is_planned(jobs, tmp_path):
     (tmp_path / "config.json").write_text("{}")
     row, mine = RunKey("tatoeba", "mine", "direct"), {"checkpoint": str(tmp_path)}
-    with pytest.raises(SteleError, match=r"is a plain transformers folder, .* give models.mine an encoding"):
+    wanted = r"is a plain transformers folder, .* give models.mine an encoding.* --encoding pooling=mean"
+    with pytest.raises(SteleError, match=wanted):
         jobs(scale="paper", models={"mine": mine}).rows.inputs(row, "pt0-ft0")
     assert jobs(scale="paper", models={"mine": mine | {"encoding": {"pooling": "cls"}}}).rows.problem(row) is None
     trained = {"trained": {"base": "mine", "recipe": "msm"}}  # what is trained from it has its training's pooling

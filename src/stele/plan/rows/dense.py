@@ -50,7 +50,8 @@ class Dense(Kind):
             folder = models.checkpoint_source(row.model)["path"]
             return "unavailable", (
                 f"{folder} is a plain transformers folder, which does not state a pooling; give "
-                f"models.{row.model} an encoding, at least `encoding: {{pooling: mean}}` or `{{pooling: cls}}`"
+                f"models.{row.model} an encoding, at least `encoding: {{pooling: mean}}` or `{{pooling: cls}}` (on the "
+                "command line of `stele evaluate` or `adapt`: --encoding pooling=mean)"
             )
         return models.standin_problem("finetuning", recipe and recipe.partition("-")[0], row.model)
 
