@@ -26,7 +26,7 @@ class JobRequest:
     resumes     whether an attempt resumes from the previous attempt's state
     local       whether it runs on the host where the workflow was started
     after       the logs of the jobs that it waits for
-    work        its operations and bytes; None: unknown
+    work        its FLOPs and bytes; None: unknown
     seconds     its estimated duration; None: unknown
     catalogued  catalogue entries whose sizes the estimate uses; empty if all sizes are measured here
     """
@@ -124,7 +124,7 @@ def _formula(plan: Plan, rule: str, wildcards: Mapping[str, str]) -> Work:
 
 
 def _generated(plan: Plan, rule: str, wildcards: Mapping[str, str]) -> Work:
-    """Work of a rule on generated data: seconds that grow with the world, and the operations of trainings."""
+    """Work of a rule on generated data: seconds that grow with the world, and the FLOPs of trainings."""
     known, miniature = rule_facts(rule), costs().miniature
     growth = plan.settings.sizes.world.entities / miniature.entities
     base = miniature.other if known.miniature_seconds is None else known.miniature_seconds

@@ -202,10 +202,10 @@ def calibrate(plan: Plan, wildcards: Any) -> Work:
 
 
 def rotation(recipe: RotationRecipe, width: int) -> tuple[float, int]:
-    """Operations of learning a rotation of `width` dimensions, and the SGD steps of its adversarial start.
+    """FLOPs of learning a rotation of `width` dimensions, and the SGD steps of its adversarial start.
 
     All vectors are compared with all others twice: for the means of CSLS, then for the nearest. A discriminator's
-    forward pass takes 2 operations per weight and vector, its backward pass twice as many.
+    forward pass takes 2 FLOPs per weight and vector, its backward pass twice as many.
     """
     epochs = recipe.epochs if recipe.start == "adversarial" else 0
     compared = (1 + epochs + recipe.refinements) * recipe.criterion_vectors**2

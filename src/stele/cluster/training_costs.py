@@ -68,7 +68,7 @@ def training_memory(shape: Shape, state_bytes: float, hidden_tokens: float = 0.0
 
 
 def pretraining_operations(recipe: PretrainingRecipe, shape: Shape, fill: Fill) -> tuple[float, int]:
-    """Operations and steps of a whole pretraining; the steps are the recipe's, or match another recipe's operations."""
+    """FLOPs and steps of a whole pretraining; the steps are the recipe's, or match another recipe's FLOPs."""
     number, other, steps = pretraining_step(recipe, shape, fill), recipe.to_equal(), recipe.steps
     if other is not None:
         steps = max(1, round(pretraining_step(other, shape, fill) * other.steps / number))
@@ -76,7 +76,7 @@ def pretraining_operations(recipe: PretrainingRecipe, shape: Shape, fill: Fill) 
 
 
 def pretraining_step(recipe: PretrainingRecipe, shape: Shape, fill: Fill) -> float:
-    """Operations of an average optimiser step of pretraining."""
+    """FLOPs of an average optimiser step of pretraining."""
     group = recipe.flops(shape, *recipe.group_sizes(fill.tokens, fill.sentences))
     mlm_group = recipe.mlm_flops(shape, *recipe.mlm_sizes()) if recipe.mlm_share else 0.0
     return recipe.groups * ((1 - recipe.mlm_share) * group + recipe.mlm_share * mlm_group)
@@ -121,7 +121,7 @@ def finetuning_memory(recipe: FinetuningRecipe, shape: Shape) -> float:
 def finetuning_operations(
     recipe: FinetuningRecipe, shape: Shape, query: Texts, passage: Texts, examples: int, questions: int
 ) -> tuple[float, int]:
-    """Operations and steps of a whole fine-tuning, of at least one step."""
+    """FLOPs and steps of a whole fine-tuning, of at least one step."""
     examples = max(examples, recipe.batch * recipe.accumulation)
     steps = recipe.total_steps(examples)
     training = steps * finetuning_step(recipe, shape, query, passage)
@@ -129,7 +129,7 @@ def finetuning_operations(
 
 
 def finetuning_step(recipe: FinetuningRecipe, shape: Shape, query: Texts, passage: Texts) -> float:
-    """Operations of an optimiser step of fine-tuning: both towers forward and backward, and the scores."""
+    """FLOPs of an optimiser step of fine-tuning: both towers forward and backward, and the scores."""
     chunk, first = recipe.encode_chunk, recipe.pooling != "mean"
     queries = recipe.batch
     passages = queries * (1 + recipe.hard_negatives * recipe.hard_negative_ratio)
@@ -143,7 +143,7 @@ def finetuning_step(recipe: FinetuningRecipe, shape: Shape, query: Texts, passag
 def finetuning_dev(
     recipe: FinetuningRecipe, shape: Shape, query: Texts, passage: Texts, examples: int, questions: int
 ) -> float:
-    """Operations of choosing a checkpoint: encoding the dev texts at each evaluation."""
+    """FLOPs of choosing a checkpoint: encoding the dev texts at each evaluation."""
     if not recipe.needs_dev:
         return 0.0
     an_epoch = recipe.steps_per_epoch(examples)
@@ -178,7 +178,7 @@ def finetune_generator(plan: Plan, wildcards: Any) -> Work:
 
 
 def written(beams: int, source: float, target: float, shape: Shape) -> float:
-    """Operations of encoding a `source` and generating a `target` with beams: layers, cross-attention, vocabulary."""
+    """FLOPs of encoding a `source` and generating a `target` with beams: layers, cross-attention, vocabulary."""
     layer = encode(1, target, shape, first_only=False) + shape.layers * 4 * (target + source) * shape.width**2
     words = 2 * target * shape.width * shape.vocabulary
     return encode(1, source, shape, first_only=False) + beams * (layer + words)

@@ -21,15 +21,15 @@ REFERENCE = "a100"  # the GPU for which hours are given if the cluster's own is 
 class Work:
     """Estimated work of a job.
 
-    flops         operations of matrix products by kind (costs.yaml: shares)
-    steps         optimiser steps; each has a fixed time besides its operations
-    cpu_seconds   seconds of one core, besides the operations
+    flops         FLOPs of matrix products by kind (costs.yaml: shares)
+    steps         optimiser steps; each has a fixed time besides its FLOPs
+    cpu_seconds   seconds of one core, besides the FLOPs
     waiting       seconds without computation, for a download
     download      bytes to fetch
     kept          bytes that stay on the disk
     temporary     bytes on the disk while the job runs
     memory        bytes of a process at its peak; 0: not estimated
-    width         width of the encoder that computes, which sets the operations per second of a core; 0: the smallest
+    width         width of the encoder that computes, which sets the FLOPs per second of a core; 0: the smallest
     """
 
     flops: Mapping[str, float] = field(default_factory=dict)
@@ -44,7 +44,7 @@ class Work:
 
     @property
     def operations(self) -> float:
-        """Number of operations, summed over kinds."""
+        """Number of FLOPs, summed over kinds."""
         return sum(self.flops.values())
 
 
@@ -71,13 +71,13 @@ def device(name: str | None) -> str:
 
 
 def rate(kind: str, on: str) -> float:
-    """Operations per second of one device for a kind of work, as a share of its peak."""
+    """FLOPs per second of one device for a kind of work, as a share of its peak."""
     share = getattr(catalogue.whole(Costs).shares, kind)
     return getattr(catalogue.entry(Device, on), share.peak) * 1e12 * share.share
 
 
 def gpu_seconds(work: Work, on: str, devices: int) -> float:
-    """Seconds of a job on several devices of one kind, which share its operations and its CPU work.
+    """Seconds of a job on several devices of one kind, which share its FLOPs and its CPU work.
 
     Texts are read and tokenised while the device computes, so the longer of the two counts.
     """
@@ -88,12 +88,12 @@ def gpu_seconds(work: Work, on: str, devices: int) -> float:
 
 
 def cpu_seconds(work: Work, threads: int = 1) -> float:
-    """Seconds of a job on CPU threads without a GPU; only its operations use several threads."""
+    """Seconds of a job on CPU threads without a GPU; only its FLOPs use several threads."""
     return work.cpu_seconds + work.operations / core_rate(work.width) / max(1, threads)
 
 
 def core_rate(width: int) -> float:
-    """Operations per second of one core, as measured at the largest encoder width not above `width`.
+    """FLOPs per second of one core, as measured at the largest encoder width not above `width`.
 
     >>> core_rate(0) == core_rate(64) < core_rate(384) == core_rate(1024)
     True

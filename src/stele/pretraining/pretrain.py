@@ -91,7 +91,7 @@ def run(args: Pretrain) -> None:
         of_some = {method: of_languages(parts, some.languages) for method, parts in stores.items()}
         return tasks.new_tasks(some, of_some, vocabulary, args.seed)
 
-    # the number of steps may depend on another recipe's operations, counted on its batches
+    # the number of steps may depend on another recipe's FLOPs, counted on its batches
     recipe, wanted_flops = run_sizes.with_steps(recipe, tasks_of, shape)
     made = tasks_of(recipe)
     for task in made.values():
@@ -176,7 +176,7 @@ def snapshot(save: Callable[[Path], None], folder: Path) -> None:
 
 
 def describe(recipe: Any, made: Mapping[str, Any], outcome: Outcome, wanted: float | None) -> dict[str, Any]:
-    """Facts of a run for its record: sizes, negatives, pooling, languages with their probabilities, operations.
+    """Facts of a run for its record: sizes, negatives, pooling, languages with their probabilities, FLOPs.
 
     `outcome` comes from the training loop; `wanted` is the number of FLOPs to match, None if there is none.
     """

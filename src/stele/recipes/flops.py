@@ -1,6 +1,6 @@
 """Floating-point operations of encoders, for recipes of equal compute and for the predicted cost of runs.
 
-Only the matrix products that this code computes are counted (one multiply-add = 2 operations), not softmax,
+Only the matrix products that this code computes are counted (one multiply-add = 2 FLOPs), not softmax,
 normalisation and dropout. A backward pass costs two forward passes; recomputed activations (`encode_chunk`) cost one
 more. With width C, inner width F, vocabulary size V:
 
@@ -12,7 +12,7 @@ Windows of W tokens with G global ones, as transformers' Longformer computes the
 value of global attention) and 7 W C + 8 G C for attention (scores of chunks of 2 W tokens, sums over 1.5 W, both ways
 between a token and the global ones), per global token 2 C^2 (its query). Inputs are padded to a multiple of W.
 
-The recipe's `flops` (objectives/) counts a group's operations, from the sizes of a batch or from expected sizes.
+The recipe's `flops` (objectives/) counts a group's FLOPs, from the sizes of a batch or from expected sizes.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Shape(NamedTuple):
 
 
 def layer_forward(tokens: float, length: float, shape: Shape, queries: float | None = None) -> float:
-    """Operations of a layer over `tokens` tokens, in sequences of `length`; `queries` have an output (None: all)."""
+    """FLOPs of a layer over `tokens` tokens, in sequences of `length`; `queries` have an output (None: all)."""
     queries = tokens if queries is None else queries
     keys = 4 * shape.width**2 * tokens  # key and value of every token
     rest = (4 * shape.width**2 + 4 * shape.width * shape.inner + 4 * length * shape.width) * queries
@@ -61,7 +61,7 @@ def layer_forward(tokens: float, length: float, shape: Shape, queries: float | N
 
 
 def windowed_layer_forward(sequences: int, length: float, shape: Shape, global_tokens: int) -> float:
-    """Operations of one layer with sliding windows over sequences of `length`; `global_tokens` per sequence."""
+    """FLOPs of one layer with sliding windows over sequences of `length`; `global_tokens` per sequence."""
     padded = -(-length // shape.window) * shape.window
     attention = (7 * shape.window + 8 * global_tokens) * shape.width
     token = 12 * shape.width**2 + 4 * shape.width * shape.inner + attention
@@ -69,7 +69,7 @@ def windowed_layer_forward(sequences: int, length: float, shape: Shape, global_t
 
 
 def encode(sequences: int, length: float, shape: Shape, first_only: bool, global_tokens: int = 2) -> float:
-    """Operations of an encoder's forward pass; `first_only`: the last layer computes only each sequence's first token.
+    """FLOPs of an encoder's forward pass; `first_only`: the last layer computes only each sequence's first token.
 
     `global_tokens` is the number per sequence, used with windows only; by default 2, a single text's [CLS] and [SEP].
     """
@@ -82,5 +82,5 @@ def encode(sequences: int, length: float, shape: Shape, first_only: bool, global
 
 
 def passes(sequences: int, chunk: int | None) -> int:
-    """Cost of a forward and a backward pass in forward passes: 3, or 4 where `chunk` makes it run forward twice."""
+    """Cost of a training step in forward passes: 3, or 4 if `chunk` splits the batch and repeats the forward pass."""
     return 3 if chunk is None or sequences <= chunk else 4

@@ -224,7 +224,7 @@ class PretrainingRecipe(Optimisation):
         return self.mask_probability * sequences * self.mlm_length
 
     def mlm_flops(self, shape: Shape, sequences: int, length: int, places: float, global_tokens: int = 2) -> float:
-        """Operations of an MLM batch, forward and backward; `places` is the number of predicted tokens."""
+        """FLOPs of an MLM batch, forward and backward; `places` is the number of predicted tokens."""
         head = places * (2 * shape.width**2 + 2 * shape.width * shape.vocabulary)
         whole = encode(sequences, length, shape, first_only=False, global_tokens=global_tokens) + head
         return passes(sequences, self.encode_chunk) * whole

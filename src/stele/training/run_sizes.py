@@ -1,6 +1,6 @@
-"""The sizes of a pretraining run: the examples that it draws from its stores, its operations, its steps.
+"""The sizes of a pretraining run: the examples that it draws from its stores, its FLOPs, its steps.
 
-Planning counts examples by arithmetic. Operations are counted on the run's own batches, padding included, since
+Planning counts examples by arithmetic. FLOPs are counted on the run's own batches, padding included, since
 documents and sentences are shorter than a recipe allows (stretches of running text hardly are).
 """
 
@@ -14,7 +14,7 @@ from stele.recipes.pretraining import MLM, PretrainingRecipe
 
 MARGIN = 1.5  # for shares of languages, which are estimated from the approximate sizes of their texts
 LEAST = 1 << 20  # a cap below this saves nothing
-SAMPLED = 200  # groups of each task over whose batches operations are averaged
+SAMPLED = 200  # groups of each task over whose batches FLOPs are averaged
 
 Tasks = Mapping[str, Any]  # name -> training.tasks.Task, which stands above this file
 
@@ -56,9 +56,9 @@ def cap(examples: float) -> int:
     return -(-wanted // unit) * unit
 
 
-# --- operations -------------------------------------------------------------------------------------------------------
+# --- FLOPs ------------------------------------------------------------------------------------------------------------
 def per_step(recipe: PretrainingRecipe, tasks: Tasks, shape: Shape) -> float:
-    """Operations of an average optimiser step, forward and backward, from the first batches of each task."""
+    """FLOPs of an average optimiser step, forward and backward, from the first batches of each task."""
     number = min(SAMPLED, recipe.steps * recipe.groups)
     means = {
         name: sum(task.objective.flops(task.batch(n), shape) for n in range(number)) / number
@@ -72,7 +72,7 @@ def per_step(recipe: PretrainingRecipe, tasks: Tasks, shape: Shape) -> float:
 def with_steps(
     recipe: PretrainingRecipe, tasks_of: Callable[[PretrainingRecipe], Tasks], shape: Shape
 ) -> tuple[PretrainingRecipe, float | None]:
-    """Sets the steps of a recipe that must cost as much as another one; returns it with the other's operations.
+    """Sets the steps of a recipe that must cost as much as another one; returns it with the other's FLOPs.
 
     Its warm-up takes the same share of its steps as the other's, and its snapshots, given in the other's steps, are at
     the same shares. A recipe without such a requirement is returned unchanged, with None.

@@ -64,7 +64,7 @@ class Task:
 
 
 class Pretraining(nn.Module):
-    """The model with the heads of every task, before the first step; the seed determines the heads' weights."""
+    """The model with the heads of every task; the seed determines the heads' initial weights."""
 
     def __init__(self, model: nn.Module, objectives: Mapping[str, Objective], seed: int) -> None:
         super().__init__()
@@ -134,7 +134,7 @@ def losses(
     A step's loss is the mean of its groups' mean losses: the sum of equation 3 of MSM with the two terms in the ratio
     of their batches, as in the released code (criterions/masked_lm_msm.py scales a contrastive batch to weigh as much
     as an MLM batch). KEPT's sum over its tasks differs from that mean by the factor 1 / groups only, on which Adam's
-    steps do not depend. Groups, their vectors and duplicates, and all operations are counted.
+    steps do not depend. Groups, their vectors and duplicates, and all FLOPs are counted.
     """
     part = divide(recipe.groups, process)
     in_a_row = tasks[recipe.own_tasks()[0]].sampler.in_a_row

@@ -27,7 +27,7 @@ PRETRAINING_COST = "cpu_seconds"  # the metric that says what the pretraining be
 TRAININGS = ("pretrain", "finetune")  # jobs whose recipe all seeds of a row share
 RUN_BY = ("threads", "save_every_seconds")  # keys of a recipe that say how it is run, and may differ
 EQUAL = "equal_compute_to"
-FROM_BATCHES = ("steps", "warmup_steps", "snapshots")  # where they follow from operations, which batches decide
+FROM_BATCHES = ("steps", "warmup_steps", "snapshots")  # where they follow from FLOPs, which batches decide
 TRAINS = ("finetune", "answer", "rerank", "calibrate")  # jobs that a seed of fine-tuning has a part in
 
 
@@ -277,7 +277,7 @@ def by_seed(names: Sequence[str], results: Sequence[records.Record]) -> list[tup
 
 
 def trained(names: Sequence[str], results: Iterable[records.Record]) -> tuple[bool, bool]:
-    """Whether a row's model is pretrained here, and whether a fine-tuning seed has a part in its results."""
+    """Whether a row's model is pretrained here, and whether its results depend on a fine-tuning seed."""
     jobs, models = set(), set()  # (job, model) of all that the results come from
     for record in results:
         models.add(record.get("model"))

@@ -72,7 +72,7 @@ class Objective(ABC):
         """Sizes of a batch, as arguments of the recipe's `flops` after the shape."""
 
     def flops(self, batch: Batch, shape: Shape) -> float:
-        """Floating-point operations of a group, forward and backward."""
+        """FLOPs of a group, forward and backward."""
         return self.recipe.flops(shape, *self.sizes(batch))
 
     def vectors(self) -> int | None:
@@ -125,7 +125,7 @@ class Objective(ABC):
     ) -> Sequence[Tensor]:
         """Encodes the texts of two sides, [n, width] each, in one forward pass if this adds little padding.
 
-        With more texts than `encode_chunk`, or several processes, each side has its own passes, as operations assume.
+        With more texts than `encode_chunk`, or several processes, each side has its own passes, as FLOPs assume.
         """
         texts = [(batch[f"{side}_ids"], batch[f"{side}_mask"]) for side in sides]
         ids = [ids for ids, _ in texts]

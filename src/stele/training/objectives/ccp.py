@@ -163,7 +163,7 @@ class Recipe(PretrainingRecipe):
         return ContextPrediction(self)
 
     def flops(self, shape: Shape, sentences: int, length: float, languages: int) -> float:
-        """Operations of a group: encoder, heads, scores, and scores in the bank, which takes no gradient."""
+        """FLOPs of a group: encoder, heads, scores, and scores in the bank, which takes no gradient."""
         encoder = encode(sentences, length, shape, first_only=self.pooling != "mean")
         queues = languages if self.bank_per == "language" else 1
         heads, scores = 4 * shape.width**2 * sentences, 2 * shape.width * sentences**2
@@ -184,8 +184,8 @@ class ContextPrediction(PairObjective):
 
     def batch(self, examples, vocabulary, group, rng):
         """Batch of n pairs: ids int64 [2 n, t], centre and partner alternating; mask bool [2 n, t] or None; tags int64
-        [n], languages as indices into the recipe's; queues, the group's; positives bool [n, n] (`same_window`);
-        number, the group's; vectors (n); duplicates (n minus the number of different partners)."""
+        [n], indices of the recipe's languages; queues, the tags without repeats; positives bool [n, n] (`same_window`);
+        number of the group; vectors (n); duplicates (n minus the number of different partners)."""
         recipe = self.recipe
         contexts = draw(examples.counts, recipe.reach, rng)
         ids, lengths = pad(*sentences(examples, contexts), vocabulary, recipe.sentence_length)

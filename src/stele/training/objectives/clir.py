@@ -72,12 +72,12 @@ class Recipe(TasksRecipe):
         return {"rr": RelevanceRanking, "qlm": QueryModelling}[task](self)
 
     def ranking_flops(self, shape: Shape, sequences: int, length: int, global_tokens: int) -> float:
-        """Operations of a group of RR, whose `sequences` pack each query with its document and with a negative."""
+        """FLOPs of a group of RR, whose `sequences` pack each query with its document and with a negative."""
         encoder = encode(sequences, length, shape, first_only=True, global_tokens=global_tokens)
         return passes(sequences, self.encode_chunk) * encoder
 
     def flops(self, shape: Shape, length: int, query: int) -> float:
-        """Mean operations of the tasks' groups, for pairs of `length` tokens with `query` tokens in the query."""
+        """Mean FLOPs of the tasks' groups, for pairs of `length` tokens with `query` tokens in the query."""
         places = (self.mask_probability or 0.0) * self.pairs * (query if self.mask == "query" else length)
         of_task = {
             "rr": lambda: self.ranking_flops(shape, 2 * self.pairs, length, query),

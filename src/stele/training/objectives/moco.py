@@ -56,7 +56,7 @@ class Recipe(PretrainingRecipe):
         return MomentumContrast(self)
 
     def flops(self, shape: Shape, pairs: int, query_length: float, passage_length: float) -> float:
-        """Operations of a group: queries forward and backward, keys forward, scores twice (no queue gradient)."""
+        """FLOPs of a group: queries forward and backward, keys forward, scores twice (no queue gradient)."""
         queries, keys = (
             encode(pairs, length, shape, self.pooling == "cls") for length in (query_length, passage_length)
         )
