@@ -84,5 +84,5 @@ def test_a_benchmark_without_fields_says_so(tmp_path, data):
 def test_a_benchmark_without_another_split_cannot_be_tuned():
     job = bm25.Bm25Job.__new__(bm25.Bm25Job)
     job.benchmark, job.args = Ciral(), SimpleNamespace(benchmark="ciral")
-    with pytest.raises(SteleError, match="split dev: ciral has no split besides the scored one"):
+    with pytest.raises(SteleError, match="split dev: ciral has only the scored split; give k1 and b"):
         job.tuned(QuerySet("sw", "sw", "sw"), SimpleNamespace(split="dev"))

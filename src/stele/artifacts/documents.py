@@ -262,7 +262,7 @@ def read_chosen(sources: Iterable[Path | str], numbers: Sequence[int]) -> Iterat
 
 
 def read_headings(sources: Iterable[Path | str], numbers: Sequence[int]) -> Iterator[tuple[list[str], list[int]]]:
-    """Yields (section headings, first sentences of the sections) of some documents; other rules as in `read_chosen`."""
+    """Yields (section headings, first sentences of sections) of the documents that `read_chosen` yields."""
     for chosen in _chosen(sources, numbers, ["sections"]):
         columns = (_of_sections(chosen, name).to_pylist() for name in ("title", "first_sentence"))
         yield from zip(*columns, strict=True)

@@ -63,8 +63,8 @@ def _pair(data: Data, language: str) -> tuple[list[str], list[str]]:
         raise SteleError(f"{foreign}: a pair's one side; want the folder of tatoeba.{code}-eng.{code} and .eng")
     sides = [text for _, text in lines(foreign)], [text for _, text in lines(english)]
     if len(sides[0]) != len(sides[1]):
-        sizes = f"{len(sides[0])} lines, {english.name} has {len(sides[1])}"
-        raise SteleError(f"{foreign} has {sizes}; they must be translations line by line")
+        sizes = f"{len(sides[0])} lines, but {english.name} has {len(sides[1])}"
+        raise SteleError(f"{foreign} has {sizes}; want translations line by line")
     if not sides[0]:
         raise SteleError(f"{foreign}: the file is empty")
     return sides

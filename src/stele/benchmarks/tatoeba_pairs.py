@@ -177,7 +177,7 @@ class Sentences(NamedTuple):
     texts: bytearray
 
     def languages(self, ids: np.ndarray) -> np.ndarray:
-        """Languages of some ids [n], int16 [n]; NONE for an id without a sentence."""
+        """Language indices of sentence ids [n], int16 [n], as in `language`; NONE for an id without a sentence."""
         known = (ids >= 0) & (ids < len(self.language))
         return np.where(known, self.language[np.where(known, ids, 0)], NONE)
 

@@ -162,7 +162,7 @@ def tokenise_sections(plan: Plan, wildcards: Any) -> Work:
 # --- retrieval, scoring ----------------------------------------------------------------------------------------------
 @cost_formula
 def bm25(plan: Plan, wildcards: Any) -> Work:
-    """Work of BM25; query expansion (RM3) reads the collection three times, and its second index has most terms."""
+    """Work of BM25; query expansion (RM3) multiplies it, with three passes over the collection and a larger index."""
     languages = plan.data.languages(wildcards.benchmark)
     passages = of_languages(benchmark_size(plan, wildcards.benchmark).passages, wildcards.benchmark, languages)
     times = costs().expansion if plan.models[wildcards.model].rm3 else 1

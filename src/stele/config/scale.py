@@ -86,11 +86,10 @@ def _check_stem(name: str) -> None:
     stem = Path(name).stem
     if stem in catalogue.scale_names():
         raise SteleError(
-            f"scale {name!r}: its folders are called by the file's name, and {stem!r} is a scale that Stele has; "
-            "give the file another name"
+            f"scale {name!r}: its folders take the file's name, and Stele has a scale {stem!r} already; rename the file"
         )
     if not re.fullmatch(PLAIN_NAME, stem) or stem.startswith((".", "-")):
         raise SteleError(
-            f"scale {name!r}: its folders are called by the file's name, which may hold letters, digits and "
-            "_ @ % + = : , . - only, and begins with none of . and -; give the file another name"
+            f"scale {name!r}: its folders take the file's name, which may hold only letters, digits and "
+            "_ @ % + = : , . -, and may not begin with . or -; rename the file"
         )

@@ -69,7 +69,7 @@ def _of_folder(
         if difference:
             log.warning("%s has the name of %s, but %s: it is evaluated as another model", folder, key, difference)
         else:
-            log.warning("%s has the name of %s and counts as a copy of it; --name makes it another model", folder, key)
+            log.warning("%s has the name of %s and counts as a copy of it; give another model a --name", folder, key)
             name = key
     return _named(name, repository.rpartition("/")[2]), _with_encoding({"checkpoint": str(folder)}, encoding)
 
@@ -88,7 +88,7 @@ def _of_known(key: str, encoding: dict[str, Any], name: str | None) -> tuple[str
     """Key and entry of a model of models.yaml, or of the same checkpoint under another name."""
     model = catalogue.entries(Model)[key]
     if not model.has_encoder:
-        raise SteleError(f"{key}: has no encoder")
+        raise SteleError(f"{key}: has no encoder; give a model that encodes texts")
     if name in (None, key):
         return key, _with_encoding({}, encoding)
     copied = {part: value for part, value in model.given().items() if part in OF_A_COPY}

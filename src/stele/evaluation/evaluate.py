@@ -68,10 +68,10 @@ def score(
     judgments that share no query with the run.
 
     >>> run = {"q1": {"a": 3.0, "b": 2.0}, "q2": {"a": 0.5, "c": 0.4}}
-    >>> found = score(run, {"q1": {"a": 1}, "q2": {"c": 1}, "q3": {"b": 1}}, ["mrr@10", "recall@10"])
-    >>> found.means
+    >>> scores = score(run, {"q1": {"a": 1}, "q2": {"c": 1}, "q3": {"b": 1}}, ["mrr@10", "recall@10"])
+    >>> scores.means
     {'mrr@10': 0.5, 'recall@10': 0.6666666666666666}
-    >>> found.values
+    >>> scores.values
            mrr@10  recall@10
     query
     q1        1.0        1.0

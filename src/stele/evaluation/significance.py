@@ -34,7 +34,7 @@ class SignificanceTest(ABC):
 
     @abstractmethod
     def p_value(self, strata: Sequence[np.ndarray], permutations: int = PERMUTATIONS, seed: int = 0) -> float:
-        """p-value of the mean over `strata`, float [n_l]: one of all queries, or one per language for a macro mean."""
+        """p-value of the mean over `strata` of paired differences, float [n_l]; a macro mean has one per language."""
 
 
 class Fisher(SignificanceTest):

@@ -98,7 +98,7 @@ class Finetuning:
 
     @cached_method
     def training_data(self, recipe: str) -> dict[str, str]:
-        """Records of training and checkpoint selection's data, by `dataset:part` (`set:language` if made here)."""
+        """Records of the training and development data, by `dataset:part` (`set:language` if made here)."""
         records: dict[str, str] = {}
         for name in self.training_sets(recipe):
             codes = self.languages(recipe, name)

@@ -101,10 +101,10 @@ class Cards:
 
     def setting(self, benchmark: str) -> str:
         """Setting of a benchmark that evaluates encoders without fine-tuning. Raises SteleError if there is none."""
-        of = {name: self._as_they_are(name) for name in catalogue.entries(Benchmark)}
-        if setting := of.get(benchmark):
+        settings = {name: self._as_they_are(name) for name in catalogue.entries(Benchmark)}
+        if setting := settings.get(benchmark):
             return setting
-        known = ", ".join(name for name, has in of.items() if has)
+        known = ", ".join(name for name, setting in settings.items() if setting)
         raise SteleError(f"{benchmark}: its models are trained for it; without training, encoders can do {known}")
 
     def _as_they_are(self, benchmark: str) -> str | None:

@@ -139,7 +139,7 @@ class Bm25Job:
         """Searches with the k1 and b that are best on another split. Returns queries, hits, and facts of the search."""
         tuned, judged = recipe.split, self.benchmark.JUDGED_SPLIT
         if judged is None:
-            raise SteleError(f"--recipe: split {tuned}: {self.args.benchmark} has no split besides the scored one")
+            raise SteleError(f"--recipe: split {tuned}: {self.args.benchmark} has only the scored split; give k1 and b")
         splits = {split: self.queries(query_set, split) for split in (tuned, judged)}
         engine = self.engine(query_set, splits)
         mrr = self.tune(query_set, engine, splits[tuned], recipe)

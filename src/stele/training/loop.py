@@ -89,9 +89,9 @@ def train(
     `state` is the folder of the run's state, which is saved every `save_every_seconds` and on SIGINT, SIGTERM or
     SIGUSR1; a run resumes from the state that it finds there. The caller gives each run (recipe, inputs, seed, code) a
     folder of its own and removes it in the end. `callbacks` run in their order after each step and at the end, and are
-    saved by their names; `label` names the run in messages. Raises SteleError after one of these signals, and if a loss
-    or gradient is not finite; with `stop_at_nonfinite` the run instead ends before the step that it would spoil, unless
-    that is the first step.
+    saved by their names; `label` names the run in messages. Raises SteleError after one of these signals, and if a
+    loss, a gradient or a final weight is not finite. With `stop_at_nonfinite` the run instead ends before a step with
+    such a loss or gradient, unless it is the first step.
     """
     run = _Run(module, optimisation, Path(state), seed, process, callbacks or {}, stop_at_nonfinite)
     run.resume()

@@ -154,7 +154,7 @@ class Labels(NamedTuple):
 
 
 def labels(windows: Windows, questions: Sequence[SpanQuestion]) -> Labels:
-    """Labels each window with the first answer's first and last token, or NO_ANSWER if it lacks part of the answer."""
+    """Labels windows with the first answer's first and last token; NO_ANSWER if a window lacks a part of the answer."""
     answered = np.array([bool(item.answers) for item in questions], bool)
     lost = answered & (windows.answers[:, 0] < 0)
     rows = np.flatnonzero(~lost[windows.question])

@@ -168,7 +168,7 @@ def pairs_of(left: Address, rights: Sequence[Address], paper: PrintedPaper) -> l
     for pair in pairs:
         ours, theirs = pair.left.at.metric, pair.right.at.metric
         if left.minus is None and None not in (ours, theirs) and ours != theirs:
-            raise SteleError(f"{pair.left.name} is {ours}, but {pair.right.name} is {theirs}; they cannot be compared")
+            raise SteleError(f"{pair.left.name} is {ours}, but {pair.right.name} is {theirs}; compare one metric")
     return pairs
 
 

@@ -98,7 +98,7 @@ class Looks(Strict):
 
 
 def load_looks(folder: Path) -> Looks | None:
-    """Reads looks.yaml of a folder of results; None if there is none, so that one look takes all results."""
+    """Reads looks.yaml of a folder of results; None without it: all results are judged in one look."""
     path = folder / LOOKS_FILE
     return validate(Looks, read_yaml(path), str(path)) if path.is_file() else None
 

@@ -106,7 +106,7 @@ class Selection(Evaluation):
         if not self.groups:
             raise SteleError(
                 f"the dev set has {len(data)} usable examples, none with a candidate besides its own positive; "
-                f"give at least 2 with different positives among {recipe.dev_batch} (dev_batch), as the NLL needs"
+                f"the NLL needs 2 examples with different positives in a group of {recipe.dev_batch} (dev_batch)"
             )
 
     def measure(self, step: int) -> dict[str, float]:

@@ -224,7 +224,7 @@ class Rows:
 
     @property
     def averaged_benchmarks(self) -> str:
-        """Regex of the wildcard for paths with a full setting name whose rows have seeds; it matches unknown names."""
+        """Regex of the wildcard for paths with a full setting name, of rows with seeds; it matches unknown names."""
         return _excluding([*self._aliases, *self._settings(lambda kind: kind.counts)])
 
     @property

@@ -96,7 +96,7 @@ class Reranked(Dense):
         return unseen | self._lacking(row)
 
     def pairs(self, row: RunKey) -> list[str]:
-        """The language pairs of a row that are built."""
+        """A row's language pairs, without those that it leaves out."""
         left_out = self.left_out(row)
         return [pair for pair in self.upstream.data.languages(row.benchmark) if pair not in left_out]
 

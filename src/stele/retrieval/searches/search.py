@@ -67,7 +67,8 @@ def search(
     best = TopK(query_vectors, k)
     for ids, vectors in _vectors(passages, "passage", encoder):
         if vectors.shape[1] != query_vectors.shape[1]:
-            raise SteleError(f"search: query vectors have length {query_vectors.shape[1]}, passages {vectors.shape[1]}")
+            lengths = f"query vectors have length {query_vectors.shape[1]}, passages {vectors.shape[1]}"
+            raise SteleError(f"search: {lengths}; encode both with one encoder")
         best.add(vectors, np.array([name.encode("utf-8") for name in ids]))
     return run_of(dict(zip(queries, best.hits(), strict=True)), "search")
 

@@ -106,9 +106,9 @@ def add_default_resources(workflow: Any) -> None:
 
 
 def add_sbatch_options(workflow: Any) -> None:
-    """Adds, on a cluster, the signal option and the user's default `slurm_extra` to each rule, after rules are read.
+    """Adds the signal option and the user's default `slurm_extra` to each rule that was read, on a cluster only.
 
-    A rule's own options come last, since sbatch uses the last of equal options.
+    A rule's own options come last, since sbatch uses the last value of a repeated option.
     """
     if resources.VARIABLE not in os.environ or not DEFAULT_RESOURCES.applies():
         return

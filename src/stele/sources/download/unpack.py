@@ -176,7 +176,7 @@ def place_file(source: Path, folder: Path, name: str, where: str) -> None:
 
 
 def link_file(source: Path, folder: Path, name: str, where: str) -> None:
-    """Makes a symbolic link to a user's own file, which is never changed."""
+    """Makes a symbolic link to a user's own file, which is never changed. Raises SteleError if `name` is taken."""
     _free(folder, name, where).symlink_to(source.resolve())
 
 

@@ -96,7 +96,7 @@ def read_checksums(path: Path | str) -> dict[str, str]:
 
 
 def read_pins(path: Path) -> dict[str, str]:
-    """Maps each address to the sha256 of its first download; empty if there was none."""
+    """Maps each address to the sha256 of its first download; an empty dict without the file `path`."""
     return read_object(path, advice="delete it to pin the files anew") if path.exists() else {}
 
 

@@ -37,7 +37,7 @@ LONGEST = 24  # items of a list; a text may have ten times as many letters
 
 @dataclass(frozen=True)
 class Unfolded:
-    """One cell unfolded, in the box `id` of a page.
+    """Details of one cell, in the box `id` of a page.
 
     `result` is the result of its target, None for a cell without one; `sources` are the files that its value was read
     from, empty without a value. `covered`: numbers of languages of our average and the paper's, None if complete.
@@ -57,7 +57,7 @@ class Unfolded:
 
 
 def unfold(filled: FilledTable, place: int, root: str) -> Unfolded:
-    """Unfolds the cell in a place of a table; `root` is the relative path from the page to the folder of results."""
+    """Details of a table's cell number `place`; `root` is the relative path from the page to the folder of results."""
     cell, results = filled.cells[place], filled.results
     names = (cell.group.label, cell.row.label, cell.line.label, cell.column.group, cell.column.header)
     path, is_partial = target(cell, results), cell.measured and cell.reference is not None and not cell.complete

@@ -73,7 +73,7 @@ class Recipe(TasksRecipe):
 
     @classmethod
     def store_of(cls, task: str) -> str:
-        """Store of a task: crop reads MLM's stretches of text, every other task the store of its own name."""
+        """Store of a task: crop reads MLM's, every other task the store of its own name."""
         return MLM if task == CROP else task
 
     def new_objective(self, task: str) -> KnowledgePairs:
