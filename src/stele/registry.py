@@ -59,7 +59,7 @@ def _modules_in(folders: tuple[str, ...]) -> tuple[str, ...]:
 
 @cache
 def names_held(package: str, attribute: str) -> dict[str, str]:
-    """Name -> module, of all names that the modules of a package have in a mapping called `attribute`."""
+    """Name -> module, for mappings `attribute` of a package's modules. Raises SteleError for a name in two modules."""
     names: dict[str, str] = {}
     for module in module_names(package):
         for name in getattr(importlib.import_module(f"{package}.{module}"), attribute):

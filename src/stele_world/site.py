@@ -111,7 +111,7 @@ class Site:
     licensed: dict[str, dict[str, FileFacts]] = field(default_factory=dict)
 
     def put(self, url: str, raw: bytes, packed: bytes | None = None) -> bytes:
-        """Writes `raw`, or `packed` as its compressed form, at an address; returns the bytes of the file."""
+        """Writes `raw`, or `packed` (compressed), at a URL; returns its bytes. Raises SteleError for a used URL."""
         if url in self.files:
             raise SteleError(f"{url}: this address is written twice; change one of its writers")
         packed = compress(url, raw) if packed is None else packed

@@ -105,7 +105,7 @@ def test_tatoeba_is_searched_in_both_directions(tmp_path):
 def test_tatoeba_sides_must_be_as_long(tmp_path):
     put(tmp_path / "tatoeba.fra-eng.fra", "un\ndeux\n")
     put(tmp_path / "tatoeba.fra-eng.eng", "one\n")
-    with pytest.raises(SteleError, match=r"has 2 lines, tatoeba\.fra-eng\.eng has 1"):
+    with pytest.raises(SteleError, match=r"has 2 lines, but tatoeba\.fra-eng\.eng has 1"):
         list(Tatoeba().passages({"tatoeba": {"all": tmp_path}}, "fr"))
 
 

@@ -39,7 +39,7 @@ def test_an_unknown_scale_is_named_with_the_nearest():
 def test_a_scale_s_file_has_a_name_that_its_folders_can_have(jobs, tmp_path, name):
     """`...yaml` without its suffix is `..`: work/.. would be the project."""
     (tmp_path / name).write_text(yaml.safe_dump(MINE))
-    with pytest.raises(SteleError, match=r"give the file another name"):
+    with pytest.raises(SteleError, match=r"rename the file"):
         jobs(scale=str(tmp_path / name))
 
 

@@ -78,7 +78,7 @@ def topics(path: Path, language: str, encoding: str | None = None) -> dict[str, 
         stated = ", ".join(sorted(set(languages)))
         raise SteleError(f"{where}: topic {only} is in {stated}, not in {language}; give its text in {language}")
     if not read:
-        raise SteleError(f"{path}: found no topics; get the file again")
+        raise SteleError(f"{path}: no topics found; get the file again")
     return read
 
 

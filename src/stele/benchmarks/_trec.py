@@ -240,7 +240,7 @@ def tsv_topics(path: Path) -> Iterator[Query]:
         seen.add(refuse_again(identifier(name, where), seen, where))
         yield Query(name, text.strip())
     if not seen:
-        raise SteleError(f"{path}: found no topics; get the file again")
+        raise SteleError(f"{path}: no topics found; get the file again")
 
 
 def warn_missing_judged(

@@ -35,7 +35,7 @@ class _Row(NamedTuple):
 
 class Belebele(RetrievalReader):
     def query_sets(self, languages: Sequence[str]) -> list[QuerySet]:
-        """Makes one query set for each pair, whose collection is the passages' variant; `ru` means `ru-ru`."""
+        """Makes a query set per pair, over the passages' variant (`ru`: `ru-ru`). Raises SteleError for no pair."""
         pairs = [language if "-" in language else f"{language}-{language}" for language in languages]
         for pair in pairs:
             if len([code for code in pair.split("-") if code]) != 2:
@@ -58,7 +58,7 @@ class Belebele(RetrievalReader):
         return (Passage(f"C{number}", "", text) for number, text in enumerate(texts.values()))
 
     def judgments(self, data: Data, query_set: QuerySet) -> Judgments:
-        """Maps question -> {passage: 1}, with the passages of all rows that have this question."""
+        """Maps question -> {passage: 1} over all rows. Raises SteleError for a question about an unknown passage."""
         links = dict.fromkeys(row.link for row in _rows(data, query_set.collection))
         passage = {link: f"C{number}" for number, link in enumerate(links)}
         number = _numbers(data, self.asked_in(query_set))

@@ -43,7 +43,7 @@ class NeuclirMono(RetrievalReader):
 
 
 def queries_of(data: Data, language: str, judged: str) -> Iterator[Query]:
-    """Yields the queries in a language that are judged in `judged`: "mlir", or a language of the documents."""
+    """Yields the queries judged in `judged`, "mlir" or a document language. Raises SteleError for a missing query."""
     path = _file(data, f"news.{NAMES[language]}.tsv")
     known = judgments_of(data, judged)
     seen: set[str] = set()

@@ -31,7 +31,7 @@ DATASET = "squad"
 
 class Squad(TrainingReader):
     def training(self, data: Data, split: str) -> Iterator[TrainingExample]:
-        """Yields each question with its answer sentence; leaves out questions whose answer starts in no sentence."""
+        """Yields (question, answer sentence) if the answer starts in a sentence. Raises SteleError without answers."""
         path = located(folder_of(data, DATASET, "all"), f"{split}-v1.1.json")
         without = 0
         for number, (where, paragraph) in enumerate(paragraphs(json_file(path), path), start=1):
@@ -57,7 +57,7 @@ UNANSWERED = "has no answer, but is not marked `is_impossible`"
 
 
 def gold_answers(path: Path) -> dict[str, list[str]]:
-    """Maps question id -> gold answers, which is all that SQuAD's and MLQA's official scripts read."""
+    """Maps question id -> gold answers, as the official scripts read. Raises SteleError for a question without one."""
     gold: dict[str, list[str]] = {}
     for _, item, name, where in _items(json_file(path), path):
         texts = field(item, "answers", list, f"{where}, question {name}")

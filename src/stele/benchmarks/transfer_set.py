@@ -36,7 +36,7 @@ MINE_AGAIN = "mine the negatives again"
 
 class TransferSet(TrainingReader):
     def training(self, data: Data, split: str) -> Iterator[TrainingExample]:
-        """Yields the examples of all given languages in the order of their files; a passage has no title."""
+        """Yields all languages' examples in file order, without titles. Raises SteleError for a split but train."""
         if split != "train":
             raise SteleError(f"a transfer set has no split {split!r}; valid: train")
         for parts in data.values():

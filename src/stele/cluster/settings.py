@@ -28,8 +28,8 @@ Name = Annotated[str, Field(pattern=r"^[\w.,:@/+-]+$")]
 def _gpu(model: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9_.]+", model):
         raise ValueError(
-            "want only letters of English, digits, _ and ., since the SLURM plugin takes no others; otherwise leave it "
-            "empty and name a partition of such GPUs"
+            "want only A-Z, a-z, digits, _ and ., as the SLURM plugin takes no others; for another name leave this key "
+            "out and give a partition with these GPUs"
         )
     return model
 

@@ -76,7 +76,7 @@ def windows(plan: Plan, benchmark: str, languages: Sequence[str]) -> int:
 
 
 def of_languages(items: Iterable[int | str], benchmark: str, languages: Sequence[str]) -> int:
-    """Sum of a benchmark's items in some languages; a plain number counts by their share of all its languages."""
+    """Sum of a benchmark's items in `languages`; a plain number is multiplied by their share of its languages."""
     chosen, every = _codes(languages), _codes(catalogue.entry(Benchmark, benchmark).languages)
     share = min(1.0, len(chosen) / len(every)) if every else 1.0
     return sum(round(share * item) if isinstance(item, int) else total([item], languages) for item in items)

@@ -80,9 +80,9 @@ def visible() -> list[str]:
 def with_gpus(resources: Resources, trains: bool) -> Resources:
     """The job's resources with the GPUs that it really gets; hides all other visible GPUs from it.
 
-    Raises SteleError if a SLURM job sees fewer GPUs than it requested, or more that are not all its own, or a training
-    fewer. Other jobs on one node run on the GPUs there are, even none, with a warning: their number changes the speed
-    and not the results.
+    Raises SteleError if a SLURM job sees fewer GPUs than it requested, or more that are not all its own, or if a
+    training sees fewer. Other jobs on one node use any available GPUs, or none, with a warning: this changes their
+    speed, not their results.
     """
     requested = resources.gpus
     if not requested:
@@ -136,7 +136,7 @@ def _on_nodes(resources: Resources, command: Sequence[str]) -> None:
         raise SteleError(f"--nodes {resources.nodes}: several nodes need a SLURM job: snakemake --profile slurm")
     if not shutil.which("srun"):
         raise SteleError(
-            f"--nodes {resources.nodes}: there is no srun here, nor in a container: use one node, or `setup`"
+            f"--nodes {resources.nodes}: found no srun (a container has none); use one node, or load it in `setup`"
         )
     with socket.socket() as free:
         free.bind(("", 0))

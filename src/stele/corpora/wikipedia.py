@@ -225,7 +225,7 @@ def _kind(page: Page) -> str:
 
 
 def to_document(page: Page, text: PageText, language: str) -> Document | None:
-    """Makes a page's Document, its links and sections relative to sentences; None for a page without a sentence."""
+    """Makes a Document, links and sections by sentence; None without sentences. Raises SteleError without a title."""
     if not page.title:
         raise SteleError(f"page {page.page_id or 'without id'} has no title; the export is damaged")
     sentences: list[str] = []

@@ -30,7 +30,7 @@ def tower_folders(folder: Path, spec: EncodingSpec) -> list[Path]:
 
 
 def load_encoder(folder: Path | str, spec: Wanted = None, device: str = "cpu") -> Encoder:
-    """Loads the encoder in `folder` (or beside a record, `.../record.json`) as `stele.encoders.named.load_encoder`."""
+    """Loads the encoder in `folder` or beside a record, as `named.load_encoder`. Raises SteleError if it is unfit."""
     from stele.encoders.encode import Encoder, full_dimension
     from stele.encoders.static_embedding import load_static, tokenizer_of
 

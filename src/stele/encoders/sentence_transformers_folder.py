@@ -290,7 +290,7 @@ def _read_dense(folder: Path, width: int):
 
 
 def read_weights(folder: Path) -> dict[str, Any]:
-    """Loads the tensors of a module's folder by name, from model.safetensors, else pytorch_model.bin."""
+    """Loads a module's tensors by name, from model.safetensors or pytorch_model.bin. Raises SteleError without them."""
     import torch
     from safetensors.torch import load_file
 

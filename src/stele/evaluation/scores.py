@@ -147,7 +147,7 @@ def _read_queries(path: Path, table: pyarrow.Table) -> Scores:
 
 
 def table_of(path: Path) -> pyarrow.Table:
-    """Reads a Parquet or CSV file into a table, with CSV's quoting of keys undone; the caller reports damaged files."""
+    """Reads a table from Parquet or CSV, with keys unquoted. Raises SteleError for other suffixes, not for damage."""
     import pyarrow
     import pyarrow.csv
     import pyarrow.parquet

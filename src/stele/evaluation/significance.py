@@ -265,8 +265,8 @@ LEVELS: dict[str, Callable[[np.ndarray, float], np.ndarray]] = {
 def levels(p_values: Sequence[float], procedure: str, alpha: float = 0.05) -> list[float]:
     """Level of each claim of one family, in the order given, so that the family as a whole keeps `alpha`.
 
-    A claim's p-value is at most its level, and its interval at one minus the level excludes 0, exactly if the family's
-    procedure rejects: the displayed interval is the one that decides.
+    The family's procedure rejects exactly if a claim's p-value is at most its level, or if its interval at one minus
+    the level excludes 0: the displayed interval decides.
 
     - holm: the chance of any false verdict in the family (Holm, as for `correct`)
     - benjamini_hochberg: the expected share of false verdicts (Journal of the Royal Statistical Society B 57, 1995),

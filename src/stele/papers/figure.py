@@ -50,7 +50,7 @@ class Point(Strict):
 
     @property
     def place(self) -> float:
-        """Place of the point on the horizontal axis."""
+        """Place of the point on the horizontal axis. Raises ValueError if it is unknown."""
         if self.at is not None:
             return self.at
         known = entries(Model).get(self.target.model or "")

@@ -76,7 +76,7 @@ class RequestedOutputs:
         return sorted(self.today.tables.all_rows() | self.today.figures.all_rows())
 
     def results(self) -> dict[str, str]:
-        """Names, in the context file, of all result files by path: of rows, of single seeds, and of figures."""
+        """Maps each result file (of a row, a single seed or a figure) to its name in the context file."""
         rows = {self.tables.paths.result(row): row.name for row in (*self.all_rows, *self.rows_of_today)}
         return rows | self.figures.result_files() | self.tables.seed_files()
 

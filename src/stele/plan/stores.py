@@ -99,7 +99,7 @@ class Stores:
         }
 
     def inputs(self, w) -> Inputs:
-        """Inputs of a pretraining: the checkpoint it starts from, and its examples."""
+        """Inputs of a pretraining: checkpoint and examples. Raises SteleError if the model cannot be pretrained."""
         models = self.pretraining.models
         if not models.is_trained(w.model):
             origin = models[w.model].snapshot_of

@@ -206,7 +206,7 @@ class PretrainingRecipe(Optimisation):
         return sequences, max(lengths)
 
     def encoded_at_a_time(self) -> list[tuple[int, int]]:
-        """Sequences encoded at a time and most tokens of one, for the objective and then for MLM beside it."""
+        """(sequences encoded at a time, most tokens of one) for the objective, then for MLM if it is beside it."""
         groups = [self.longest_group()]
         if self.mlm_beside:
             groups.append((self.mlm_sequences, self.mlm_length))

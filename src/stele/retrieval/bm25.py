@@ -136,7 +136,7 @@ class Bm25Job:
         return queries, hits, {"passages": engine.passages, **engine.facts}
 
     def tuned(self, query_set: QuerySet, recipe: Tuning) -> tuple[list[Query], list[Hits], Values]:
-        """Searches with the k1 and b that are best on another split. Returns queries, hits, and facts of the search."""
+        """Searches with the k1 and b best on another split (SteleError without one). Returns queries, hits, facts."""
         tuned, judged = recipe.split, self.benchmark.JUDGED_SPLIT
         if judged is None:
             raise SteleError(f"--recipe: split {tuned}: {self.args.benchmark} has only the scored split; give k1 and b")

@@ -137,7 +137,7 @@ class MiningJob:
         return self.state / f"{collection}.json"
 
     def mine(self, name: str, questions: Questions) -> None:
-        """Mines the negatives of one collection's questions into the state folder; only the first process writes."""
+        """Mines a collection's negatives; only the first process writes. Raises SteleError if it has no positive."""
         # encode the collection, and find the passages that are no negatives while it is read
         collection = EncodedCollection(
             name,

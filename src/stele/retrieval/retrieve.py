@@ -153,7 +153,7 @@ class RetrievalJob:
         self.data = data_folders(benchmark_data)
         self.query_sets: list[QuerySet] = self.benchmark.query_sets(args.languages)
         if not self.query_sets:
-            raise SteleError(f"{args.benchmark}: found no query set of {', '.join(args.languages)}")
+            raise SteleError(f"{args.benchmark}: found no query set of {', '.join(args.languages)}; see --languages")
         self.topic_options = search_job.topic_options(self.benchmark, args.benchmark, args.field)
 
         # the encoder, and what is done to its vectors
@@ -265,7 +265,7 @@ class RetrievalJob:
         vectors: np.ndarray,
         collection: EncodedCollection | StoredCollection,
     ) -> None:
-        """Searches a query set with its queries' vectors [n, d]; the first process saves the run."""
+        """Searches a query set with vectors [n, d]; the first process saves the run. Raises SteleError if n differs."""
         if len(vectors) != len(queries):
             raise SteleError(f"query set {query_set.name}: found {len(queries)} queries, but {len(vectors)} vectors")
         # search, deep enough for the documents that may be no hits of their queries

@@ -31,7 +31,7 @@ from stele.snakemake_support.validate_catalogue import validate_catalogue
 def setup(values: Values, workflow, root: Path) -> Plan:
     """Validates the configuration, prepares the environment of the jobs and returns the plan; `root` is the project.
 
-    It runs whenever the Snakefile is read: by the driver, in a dry run, and by each job on a cluster's node.
+    Each reading of the Snakefile calls it: the driver's, a dry run's, a cluster job's. Raises WorkflowError.
     """
     if os.pathsep in str(root):  # between the folders of PATH and PYTHONPATH, and no way to quote it
         raise WorkflowError(f"{root}: no job can run below a folder with {os.pathsep!r} in its name; rename it")

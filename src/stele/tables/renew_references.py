@@ -193,7 +193,7 @@ def _values(
 
 # --- pyserini ---------------------------------------------------------------------------------------------------------
 def pyserini_rows(about: Pyserini, clone: Path, commit: str, models: Collection[str]) -> Iterator[Row]:
-    """Yields the numbers of pyserini's two-click reproductions for the runs and encoders in `models`."""
+    """Yields pyserini's two-click reproductions for runs and encoders in `models`. Raises SteleError without them."""
     for name, file in about.files.items():
         path = clone / name
         if not path.is_file():

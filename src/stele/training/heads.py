@@ -123,7 +123,7 @@ def head_file(task: str) -> str:
 def vocabulary_head(model: nn.Module) -> Callable[[Tensor], Tensor]:
     """Finds the masked-language-model head of a `transformers` model: states [m, d] -> logits [m, vocabulary].
 
-    On masked positions alone it does 15 % of the forward pass's work. Raises SteleError if Stele knows no such head.
+    Applied to masked positions only, it costs 15 % of its full cost. Raises SteleError if Stele knows no such head.
     """
     for name in ("lm_head", "cls"):  # XLM-R and RoBERTa; BERT and ERNIE
         head = getattr(model, name, None)

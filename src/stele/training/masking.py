@@ -52,7 +52,7 @@ def read_vocabulary(tokenizer: PreTrainedTokenizerBase, size: int) -> Vocabulary
 def pad(tokens: np.ndarray, lengths: np.ndarray, vocabulary: Vocabulary, longest: int) -> tuple[np.ndarray, np.ndarray]:
     """Builds sequences `cls tokens sep`, cut to `longest` ids and padded to the longest of them.
 
-    tokens int64 [sum(lengths)], lengths int64 [n], none 0 -> ids int64 [n, t], lengths with special tokens int64 [n]
+    tokens int64 [sum(lengths)], lengths int64 [n] (0: SteleError) -> ids int64 [n, t], lengths with cls, sep int64 [n]
     """
     if len(lengths) == 0 or lengths.min() == 0:
         raise SteleError("a batch holds an empty segment; mine the pairs again, leaving out empty sentences")

@@ -165,7 +165,7 @@ class World:
         return mentions(language, split, count, self.entities, paragraphs)
 
     def parallel(self, language: str, purpose: str) -> list[tuple[str, str]]:
-        """Pairs (English, foreign) with the same meaning, for "tatoeba" (a test set) or "training"."""
+        """Pairs (English, foreign) for "tatoeba" (a test set) or "training". Raises SteleError for English."""
         if purpose not in self.sizes.parallel:
             raise unknown("purpose", purpose, self.sizes.parallel, "world.parallel")
         if language == ENGLISH:

@@ -74,7 +74,7 @@ class Article:
         return [paragraph for section in self.sections for paragraph in section.paragraphs]
 
     def paragraph_of(self, sentence: int) -> tuple[int, int]:
-        """Converts a sentence's index in the article to (paragraph index, index within the paragraph)."""
+        """Converts a sentence's index to (paragraph, place in the paragraph). Raises IndexError beyond the last."""
         left = sentence
         for index, paragraph in enumerate(self.paragraphs()):
             if 0 <= left < len(paragraph):

@@ -191,7 +191,7 @@ class Lexicon:
             if word and word not in self._taken:
                 self._taken.add(word)
                 return word
-        raise SteleError(f"world: the sounds of {self.language.code} allow no further word, for {concept!r}; add some")
+        raise SteleError(f"world: the sounds of {self.language.code} allow no new word for {concept!r}; add sounds")
 
     def _spelled(self, concept: str, part: str, variant: int, attempt: int) -> str:
         facts, writing = self.language.facts, self.language.writing

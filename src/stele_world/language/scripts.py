@@ -190,7 +190,7 @@ def scripts() -> Mapping[str, Script]:
 
 
 def writing(name: str, spelling: Mapping[str, str], language: str) -> Script:
-    """Script as one language uses it; `spelling` replaces letters of its table."""
+    """Script as one language uses it; `spelling` replaces letters of its table. Raises SteleError if unknown."""
     if name not in scripts():
         raise unknown("script", name, scripts(), "languages.yaml")
     script = scripts()[name]

@@ -46,7 +46,7 @@ def documents_of(mirror: Path, language: str) -> list[list[list[str]]]:
 
 
 def translations(mirror: Path, language: str) -> list[tuple[str, str]]:
-    """Reads the (English, translation) pairs of a language other than English."""
+    """Reads a language's (English, translation) pairs. Raises SteleError for another layout."""
     path = path_of(mirror, PARALLEL.format(language=language))
     pairs = [tuple(line.split("\t")) for line in _read(path, language).splitlines()]
     if any(len(pair) != 2 for pair in pairs):
@@ -114,7 +114,7 @@ def read_sentences(mirror: Path, languages: Sequence[str]) -> dict[str, list[str
 
 
 def corpus(sentences: Mapping[str, Sequence[str]], tokenizer: PreTrainedTokenizerBase, length: int) -> Corpus:
-    """Tokenises sentences into a corpus for windows of `length` tokens."""
+    """Tokenises sentences for windows of `length` tokens. Raises SteleError for a language with fewer tokens."""
     flat, begins, before = [], {}, 0
     for language, texts in sentences.items():
         tokens, lengths = tokenize(tokenizer, texts)

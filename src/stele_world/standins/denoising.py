@@ -23,14 +23,14 @@ def make_denoising(recipe: Denoising, inputs: Inputs) -> StandIn:
     """Makes mBART, trained from new weights to restore texts in the languages that its tokenizer marks.
 
     Text infilling (Liu et al. 2020, section 2.2): spans of Poisson-drawn length are each replaced by one <mask>. The
-    order of sentences is not changed here: a window has one or two.
+    order of sentences is not changed here: a window has one or two. Raises SteleError without any of the languages.
     """
     read = read_sentences(inputs.mirror, recipe.of(inputs.languages))
     tokenizer = make_tokenizer(recipe.tokenizer, [s for texts in read.values() for s in texts])
     marks = language_marks(tokenizer)
     sentences = {language: texts for language, texts in read.items() if language in marks}
     if not sentences:
-        raise SteleError(f"{recipe.kind}: mBART has none of the languages {', '.join(read)}")
+        raise SteleError(f"{recipe.kind}: mBART has none of the languages {', '.join(read)}; add one")
     text = corpus(sentences, tokenizer, recipe.length - 2)
     model = build(new_config(recipe.architecture, tokenizer), derive(inputs.seed, "initial weights"))
     set_dropout(model, recipe.dropout)

@@ -41,7 +41,7 @@ def translation_pairs(mirror: Path, languages: Sequence[str], tokenizer: Any) ->
 
 
 def draw(pairs: Pairs, rng: np.random.Generator, number: int) -> list[Side]:
-    """Draws `number` pairs of one random language without repetition; returns both sides."""
+    """Draws `number` distinct pairs of one random language; returns both sides. Raises SteleError for a single pair."""
     language = list(pairs)[rng.integers(len(pairs))]
     size = len(pairs[language][0])
     if size < 2:
@@ -160,7 +160,7 @@ def make_windows(recipe: Windows, inputs: Inputs) -> StandIn:
 
 
 def near_pairs(documents: dict[str, Sequence[Sequence[str]]], window: int, tokenizer: object) -> Pairs:
-    """Pairs of sentences at most `window` apart in one document, by language."""
+    """Pairs of sentences at most `window` apart in a document, by language. Raises SteleError without any pair."""
     by_language = {}
     for language, texts in documents.items():
         pairs = [(d[i], d[j]) for d in texts for i in range(len(d)) for j in range(i + 1, min(i + window + 1, len(d)))]

@@ -93,7 +93,7 @@ def make_distilled(recipe: Distilled, inputs: Inputs) -> StandIn:
 
     The student's vectors of a sentence and of its translation both approach the teacher's vector of the sentence
     (Reimers and Gurevych 2020, equation 1). A vector is the mean of the states after a dense layer with tanh. As
-    upstream, the encoder is published as a sentence-transformers folder.
+    upstream, the encoder is published as a sentence-transformers folder. Raises SteleError if tokenizers differ.
     """
     from transformers import DistilBertTokenizer
 
@@ -138,7 +138,7 @@ def load_teacher(folder: Path) -> tuple[Pooled, Any]:
 def as_distilbert(base: Any, layers: int, seed: int) -> Any:
     """Makes a DistilBERT from every other layer of a BERT (Sanh et al. 2019, section 3).
 
-    It has no token types, so those of a first text are added to the positions.
+    Without token types, it adds those of a first text to the positions. Raises SteleError for too many layers.
     """
     from transformers import DistilBertConfig
 

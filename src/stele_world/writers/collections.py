@@ -119,7 +119,7 @@ def telling(documents: Iterable[Document]) -> dict[Fact, list[int]]:
 
 
 def askable(world: World, told: Iterable[Fact]) -> list[Fact]:
-    """Facts about entities of the test split that some document states, without definitions."""
+    """Facts that some document states about the test split's entities, without their definitions."""
     told = set(told)
     tested = [id_ for id_, entity in world.entities.items() if entity.split == "test"]
     return [fact for id_ in tested for fact in world.facts.of[id_][1:] if fact in told]

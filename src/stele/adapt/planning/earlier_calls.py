@@ -23,8 +23,8 @@ BUDGET = {"steps", "warmup_steps", "snapshots"}  # keys of a recipe that follow 
 def earlier_call(path: Path, args: Job) -> dict[str, Any]:
     """The configuration of an earlier call, without the models that were only timed; empty if there was no call.
 
-    If no model was trained yet, a new --hours or --steps replaces the earlier one, as --hours for more methods or seeds
-    does, and a call with fewer of them or another first method starts from an empty configuration.
+    Before the first training, new --hours or --steps replace the earlier ones; --hours do so for more methods or seeds
+    too. A call with fewer methods or seeds, or another first method, starts from an empty configuration.
     """
     if not path.is_file():
         return {}

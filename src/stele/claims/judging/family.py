@@ -26,7 +26,7 @@ class Case(NamedTuple):
 
     floor: (highest score compared, lowest meaningful score). All numbers are in the unit of the estimate. extreme: the
     end of the scale, "floor" or "ceiling", if all scores of a comparison lie within a bar of it. compared: identity of
-    the comparison, if known; otherwise equal numbers mean the same comparison.
+    the comparison; without it, comparisons with equal numbers are one.
     """
 
     finding: Finding | None

@@ -191,8 +191,8 @@ def _follows(shape: str | None, numbers: Sequence[float], peak: int) -> bool:
 def comparable(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement:
     """Judges the claim that the two numbers of each cell differ by no more than the bar, allowing for rounding.
 
-    Each cell is judged by itself, even in a claim about the average: differences of opposite sign would cancel out. If
-    the cell is a printed average, the reason states how far its languages differ.
+    Each cell is judged by itself, even in a claim about the average: differences of opposite sign would cancel out. For
+    a printed average, the reason states how far its languages differ. Raises SteleError for numbers that are no scores.
     """
     pairs, note = _complete(claim, paper)
     if not pairs:

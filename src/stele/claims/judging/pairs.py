@@ -220,7 +220,7 @@ def values_meant(claim: Claim, paper: PrintedPaper) -> list[Value]:
 
 
 def series_of(claim: Claim, paper: PrintedPaper) -> list[list[Value]]:
-    """Series of a trend, from point to point; one for each cell of its points."""
+    """Series of a trend over its points, one for each cell. Raises SteleError for a repeated point."""
     points = [values_at(address, paper) for address in claim.points]
     first, *others = [_of_quantifier(claim.quantifier, values, lambda value: value) for values in points]
     series = [[value] for value in first]

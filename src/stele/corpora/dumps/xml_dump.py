@@ -54,7 +54,7 @@ class Part(NamedTuple):
 
 
 def block_offsets(index: Path) -> Iterator[int]:
-    """Yields the offset of each block of a multistream dump, from its index (lines `offset:page id:title`)."""
+    """Yields a dump's block offsets from its index (`offset:page id:title`). Raises SteleError for another line."""
     pending, last = b"", None
     for block in chain(read_blocks(index), [b"\n"]):
         lines, _, pending = (pending + block).rpartition(b"\n")
@@ -71,7 +71,8 @@ def block_offsets(index: Path) -> Iterator[int]:
 def shard_part(offsets: Iterable[int], size: int, shard: int, shards: int) -> Part | None:
     """Bytes of shard `shard` of `shards` (from 1): whole blocks, of about equal size; all shards cover all blocks.
 
-    `offsets` are the offsets of the blocks in a dump of `size` bytes, read as far as needed. None if there is no block.
+    `offsets` of the blocks in a dump of `size` bytes are read as far as needed. None without a block. Raises SteleError
+    for offsets that do not ascend within the dump.
 
     >>> [shard_part([100, 200, 300, 900], 1000, i, 2) for i in (1, 2)]
     [Part(header=100, begin=100, end=300), Part(header=100, begin=300, end=1000)]

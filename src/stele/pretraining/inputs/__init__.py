@@ -106,7 +106,7 @@ def save_sentence_encoder(
     `encoding` has the base's encoding (None if it states none) and the encoder's own. Document encoder and projection
     heads are dropped, and so is the vocabulary head, unless `vocabulary` keeps it; then the folder has transformers'
     files alone, since sentence-transformers does not support windows. A pooler of `base` that was not trained is
-    copied, since some fine-tunings start from it.
+    copied, since some fine-tunings start from it. Raises SteleError for weights that do not fit the base.
     """
     encoder, _ = load_backbone(base, pooling="cls")
     body = {name: value.detach().cpu() for name, value in model.base_model.state_dict().items()}

@@ -69,7 +69,7 @@ def has_relevant(judged: Mapping[str, int]) -> bool:
 
 
 def contents(passage: Passage) -> str:
-    """Text of a document, after its title and a blank line if it has a title."""
+    """Title, blank line and text of a document; only the text without a title."""
     return f"{passage.title}\n\n{passage.text}" if passage.title else passage.text
 
 

@@ -83,7 +83,7 @@ class Scorer(TrainedScorer):
         return Pairs(tokenize(tokenizer, texts, self.recipe.length, segments), tokenizer.pad_token_id)
 
     def new_module(self, seed: int) -> Model:
-        """Creates the checkpoint's encoder with a head; `seed` draws new weights, and untuned ones are frozen."""
+        """Creates the encoder with a head drawn by `seed`, untuned weights frozen. SteleError for too many layers."""
         folder, recipe = self.folder, self.recipe
         backbone, new = load_backbone(folder, recipe.head, seed=seed, dropout=recipe.dropout)
         layers = encoder_layers(backbone, folder)

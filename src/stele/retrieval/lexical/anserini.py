@@ -80,7 +80,7 @@ class AnseriniEngine(Engine):
     def runs(
         self, split: str, grid: Sequence[Parameters], depth: int, expansion: Rm3 | None = None
     ) -> Iterator[tuple[Parameters, list[Hits]]]:
-        """Yields each (k1, b) and the queries' hits, by RM3 if `expansion` is given; starts Java once per k1."""
+        """Yields each (k1, b) with its hits (RM3: `expansion`), one Java process per k1. Raises SteleError for none."""
         queries = self.splits[split]
         for k1, pairs in groupby(sorted(grid), key=lambda parameters: parameters[0]):
             values = [b for _, b in pairs]

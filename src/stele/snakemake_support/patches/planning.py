@@ -44,7 +44,7 @@ def planned(arguments: Sequence[str], everything: bool, leave_out: str) -> tuple
 
 @contextmanager
 def planning_only(everything: bool) -> Iterator[list[Workflow]]:
-    """Within this context, workflows are planned in place of being executed, and added to the returned list."""
+    """Context in which workflows are planned, not executed, and listed. SteleError if PLAN_ONLY does not fit."""
     misfit = PLAN_ONLY.misfit()
     if misfit:
         raise SteleError(f"jobs cannot be planned: {misfit}")

@@ -171,7 +171,7 @@ def _write(archive: Path, member: _Member, target: Path) -> None:
 
 
 def place_file(source: Path, folder: Path, name: str, where: str) -> None:
-    """Hard-links a file into `folder`, or copies it; `where` is the origin of `name`, for errors."""
+    """Hard-links or copies a file into `folder`. Raises SteleError, beginning with `where`, if `name` is taken."""
     link_or_copy(source, _free(folder, name, where))
 
 

@@ -128,7 +128,7 @@ def check_static(folder: Path) -> dict[str, Any]:
 
     vectors = load_static(folder).embedding.weight
     if not vectors.isfinite().all():
-        raise SteleError(f"{folder}: the token vectors have NaN or infinite values; the weights are damaged")
+        raise SteleError(f"{folder}: the token vectors have NaN or infinite values; get the weights again")
     size = {"parameters": vectors.numel(), "dimension": vectors.shape[1]}
     return {"model_type": STATIC, **size, "vocabulary": len(load_static_tokenizer(folder)), "new": []}
 

@@ -37,7 +37,7 @@ class ExtraRow(Strict):
 
 
 class Context(Strict):
-    """The context of one run, the same for all its tables. A cell is measured if the results folder has its value."""
+    """Scale, states and reasons that all tables of a run share. A cell is measured if its result file has its value."""
 
     scale: str = ""
     languages_in_scale: dict[str, list[str]] = Field(
