@@ -96,7 +96,7 @@ def _is_memory(error: BaseException) -> bool:
 def nearest(name: str, valid: Iterable[str]) -> str | None:
     """The valid name that `name` may be a slip of, else None.
 
-    A slip is one edit for every three letters (at least one) away, or the beginning of a name, three letters or more.
+    A slip has at most one edit for every three letters, or one in all; or it is a name's first three letters or more.
 
     >>> nearest("zero_sho", ["zero_shot_nq", "zero_shot"]), nearest("pretrain", ["pretraining"])
     ('zero_shot', 'pretraining')

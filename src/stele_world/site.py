@@ -125,12 +125,12 @@ class Site:
 
     def count(self, dataset: str, part: str | None = None, **counts: int) -> None:
         """Records numbers of a dataset's passages, queries, judgments..., in all or in one part (a language)."""
-        of = self.counts.setdefault(dataset, {})
+        dataset_counts = self.counts.setdefault(dataset, {})
         for name, number in counts.items():
             if part is None:
-                of[name] = number
+                dataset_counts[name] = number
             else:
-                of.setdefault(name, {})[part] = number
+                dataset_counts.setdefault(name, {})[part] = number
 
 
 def _written(path: Path, packed: bytes, raw: bytes) -> FileFacts:

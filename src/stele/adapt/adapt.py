@@ -226,8 +226,8 @@ def refuse_few_positions(plan: Plan, name: str) -> None:
 
 def languages_known(*files: Path | None) -> dict[str, Language]:
     """The languages of the catalogue and of `add_languages` in the last of these configurations that has the key."""
-    said = [read_yaml(file) for file in files if file and file.is_file()]
-    added = next((keys["add_languages"] for keys in reversed(said) if "add_languages" in keys), None) or {}
+    contents = [read_yaml(file) for file in files if file and file.is_file()]
+    added = next((keys["add_languages"] for keys in reversed(contents) if "add_languages" in keys), None) or {}
     return {**entries(Language), **validate(dict[str, Language], added, "add_languages")}
 
 

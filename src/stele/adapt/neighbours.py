@@ -80,12 +80,12 @@ def run(args: Neighbours) -> None:
 
 def accuracies(encoder: Any, texts: Mapping[str, Sequence[Pair]]) -> dict[str, dict[str, Any]]:
     """Accuracy, by language, with which an encoder finds the second sentence of a pair by its first."""
-    found = {}
+    by_language = {}
     for language, sentences in texts.items():
         queries = unit(encoder.encode([query for query, _ in sentences], "query"))
         passages = [encoder.spec.passage("", passage) for _, passage in sentences]
-        found[language] = accuracy(queries, unit(encoder.encode(passages, "passage")))
-    return found
+        by_language[language] = accuracy(queries, unit(encoder.encode(passages, "passage")))
+    return by_language
 
 
 def pairs(documents: Iterable[Sequence[str]]) -> Iterable[Pair]:
@@ -118,7 +118,7 @@ def accuracy(queries: np.ndarray, passages: np.ndarray) -> dict[str, Any]:
     """
     scores = (queries.astype(np.float64) @ passages.T.astype(np.float64)).astype(np.float32)  # equal texts score alike
     number = len(queries)
-    own = np.diag(scores)
+    paired = np.diag(scores)
     others = np.where(np.eye(number, dtype=bool), -np.inf, scores)
-    cosine = (scores.sum() - own.sum()) / (number * (number - 1))
-    return {"sentences": number, "found": int((own > others.max(axis=1)).sum()), "cosine": round(float(cosine), 6)}
+    cosine = (scores.sum() - paired.sum()) / (number * (number - 1))
+    return {"sentences": number, "found": int((paired > others.max(axis=1)).sum()), "cosine": round(float(cosine), 6)}

@@ -65,10 +65,10 @@ def run(args: Verdict) -> None:
     comparisons = judge_looks(args.results_dir, settings, rows, rules.bar)
     # losses and costs of the trainings
     trainings = [{**_named(key), "folder": str(path.parent), **training_facts(path)} for key, path in encoders.items()]
-    found = {key: records.read_record(path) for key, path in neighbours.items()}
+    neighbour_records = {key: records.read_record(path) for key, path in neighbours.items()}
     of_neighbours = [
         {**_named(key), "languages": record["languages"], "snapshots": record["snapshots"]}
-        for key, record in found.items()
+        for key, record in neighbour_records.items()
     ]
     # the user's documents
     documents = [records.read_record(path) for path in args.documents]

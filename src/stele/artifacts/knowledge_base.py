@@ -76,8 +76,8 @@ def _checked(path: Path, schema: pa.Schema) -> Path:
         present = pq.read_schema(path)
     for field in schema:
         if field.name not in present.names or present.field(field.name).type != field.type:
-            there = ", ".join(f"{name} {kind}" for name, kind in zip(present.names, present.types, strict=True))
-            raise SteleError(f"{path}: want column {field.name} of type {field.type}, found: {there}; build it again")
+            columns = ", ".join(f"{name} {kind}" for name, kind in zip(present.names, present.types, strict=True))
+            raise SteleError(f"{path}: want column {field.name} of type {field.type}, found: {columns}; build it again")
     return path
 
 

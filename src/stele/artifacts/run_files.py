@@ -170,7 +170,7 @@ def from_parquet(path: Path) -> Run:
     columns = [table[name].combine_chunks() for name in RANX_COLUMNS]
     for name, column in zip(RANX_COLUMNS, columns, strict=True):
         if column.null_count:
-            raise SteleError(f"{path}: column {name!r} has {column.null_count} empty cells")
+            raise SteleError(f"{path}: column {name!r} has {column.null_count} empty cells; fill them")
     ids = []
     for name, column in zip(RANX_COLUMNS[:2], columns, strict=False):
         if not (pyarrow.types.is_integer(column.type) or _is_text(column.type)):

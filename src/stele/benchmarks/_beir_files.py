@@ -81,8 +81,8 @@ def role_of(path: Path) -> tuple[str, str]:
     if Path(plain_name(path.name)).suffix not in SUFFIXES:
         return "", ""
     for name in (path.name.partition(".")[0], *reversed(path.parts[:-1])):
-        if found := ROLE.fullmatch(name):
-            return found["subset"] or "", ROLES.get(found["role"], found["role"])
+        if match := ROLE.fullmatch(name):
+            return match["subset"] or "", ROLES.get(match["role"], match["role"])
     return "", ""
 
 

@@ -60,8 +60,8 @@ def all_numbers(paths: Sequence[Path]) -> Sequence[Path]:
     """Returns the paths. Raises SteleError if a numbered export (`NAME-00001-of-00003`) lacks one of its files."""
     exports: dict[tuple[str, int], dict[int, Path]] = {}
     for path in paths:
-        if found := NUMBERED.fullmatch(path.as_posix()):
-            exports.setdefault((found[1], int(found[3])), {})[int(found[2])] = path
+        if match := NUMBERED.fullmatch(path.as_posix()):
+            exports.setdefault((match[1], int(match[3])), {})[int(match[2])] = path
     for (_, total), numbered in exports.items():
         if lacking := sorted({*range(total)} - numbered.keys()):
             path = next(iter(numbered.values()))

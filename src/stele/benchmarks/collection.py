@@ -48,7 +48,7 @@ class AdHocCollection(RetrievalReader):
             yield Query(number, fields[name])
 
     def judgments(self, data: Data, query_set: QuerySet) -> Judgments:
-        """Maps topic id -> {document id: relevance} for the topics or, if none are given, for all judgments."""
+        """Maps topic id -> {document id: relevance}, for the data's topics; without topics, for all judged ones."""
         judged = read_qrels(judgments_file(data, query_set.language))
         if not files_named(data, query_set.language, TOPICS):
             return judged

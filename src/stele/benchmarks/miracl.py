@@ -76,7 +76,7 @@ class Miracl(RetrievalReader, TrainingReader):
 
 def shards(folder: Path, language: str) -> list[Path]:
     """Finds the files of a language's passages, in order. Raises SteleError unless they are those of the catalogue."""
-    files = {int(found[1]): path for path in below(folder) if (found := SHARD.fullmatch(path.name))}
+    files = {int(match[1]): path for path in below(folder) if (match := SHARD.fullmatch(path.name))}
     known = catalogue.entry(Dataset, CORPUS).files[0].shards or {}
     number = known.get(language, max(files, default=0) + 1)
     if missing := [n for n in range(number) if n not in files]:

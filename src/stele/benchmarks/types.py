@@ -102,5 +102,5 @@ class SpanQuestion(NamedTuple):
 
     def stands(self, answer: Span) -> bool:
         """Whether an answer is not blank and the paragraph has exactly its text at its position."""
-        there = self.context[max(answer.start, 0) : answer.start + len(answer.text)]
-        return bool(answer.text.strip()) and there == answer.text
+        text_at_answer = self.context[max(answer.start, 0) : answer.start + len(answer.text)]
+        return bool(answer.text.strip()) and text_at_answer == answer.text

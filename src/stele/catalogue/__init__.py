@@ -118,11 +118,11 @@ def load(name: str) -> Values:
 
 @cache
 def _load(name: str, added: str) -> Values:
-    values, more = shipped(f"catalogue/{name}.yaml"), _entries_in(added).get(name, {})
+    values, added_values = shipped(f"catalogue/{name}.yaml"), _entries_in(added).get(name, {})
     if name == "settings":
-        of_benchmarks = {key: {**values["settings"].get(key, {}), **entry} for key, entry in more.items()}
+        of_benchmarks = {key: {**values["settings"].get(key, {}), **entry} for key, entry in added_values.items()}
         return {**values, "settings": {**values["settings"], **of_benchmarks}}
-    return {**values, **more}
+    return {**values, **added_values}
 
 
 def _added() -> str:

@@ -178,8 +178,8 @@ def _fill(name: str, text: str, values: Mapping[str, str]) -> str:
         return string.Formatter().vformat(text, (), values)
     except KeyError as error:
         language = values.get("language")
-        of = f" of language {language!r} in languages.yaml" if language else ""
-        raise SteleError(f"dataset {name!r}: {text!r} needs the field {error.args[0]!r}{of}") from None
+        language_place = f" of language {language!r} in languages.yaml" if language else ""
+        raise SteleError(f"dataset {name!r}: {text!r} needs the field {error.args[0]!r}{language_place}") from None
 
 
 def _own(value: Any, item: File | Count, values: Mapping[str, str]) -> Any:

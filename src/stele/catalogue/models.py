@@ -35,8 +35,8 @@ def check_models(values: Facts, where: str) -> None:
     for key, entry in values.items():
         choice(entry, "snapshot_of", trained, where, [key])
         if "snapshot_of" in entry:
-            of = values[entry["snapshot_of"]]
-            whole = {**recipes[of["recipe"]], **of.get("override", {})}
+            trained_model = values[entry["snapshot_of"]]
+            whole = {**recipes[trained_model["recipe"]], **trained_model.get("override", {})}
             snapshot_step(whole, entry["epoch"], f"{where}: {key}.epoch")
 
 

@@ -144,7 +144,7 @@ def files_of(place: Path | str, language: str) -> list[str]:
 def _languages_of_rows(folder: Path, names: list[str]) -> dict[str, dict[str, int]]:
     """Bytes of text by file and language ("" for rows without one): file -> language -> bytes."""
     digests = file_digests((folder / name for name in names), DIGESTS)
-    remembered, found = read_note(ROWS), {}
+    remembered, sizes_by_file = read_note(ROWS), {}
     for name in names:
         size, sha256 = digests[folder / name]
         if not isinstance(remembered.get(sha256), dict):
@@ -154,8 +154,8 @@ def _languages_of_rows(folder: Path, names: list[str]) -> dict[str, dict[str, in
                 sizes[row.language or ""] += len(row.text.encode())
             remembered[sha256] = dict(sizes)
             atomic_write_json(ROWS, remembered)
-        found[name] = remembered[sha256]
-    return found
+        sizes_by_file[name] = remembered[sha256]
+    return sizes_by_file
 
 
 def neutral_language(code: str) -> Language:

@@ -25,7 +25,7 @@ def gpu_seconds(job: JobRequest) -> float:
 
 
 def core_seconds(job: JobRequest) -> float:
-    """Estimated core-seconds of a job; for a job with GPUs, of its work beside them."""
+    """Estimated core-seconds of a job; for a job with GPUs, of its CPU work only."""
     work = job.work or Work()
     return work.cpu_seconds if job.devices else cpu_seconds(work)
 

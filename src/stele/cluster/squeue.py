@@ -114,11 +114,11 @@ def of_folder(folder: Path, timeout: float = float("inf")) -> list[Queued]:
     """This user's jobs in the queue that Snakemake submitted for a folder."""
     text = query([*SQUEUE, "--format=%i|%j|%T|%Z|%r|%k"], timeout)
     rows = [line.split("|", 5) for line in text.splitlines() if line.count("|") >= 5]
-    here = folder.resolve()
+    resolved = folder.resolve()
     return [
         Queued(id, name, state, comment, reason)
         for id, name, state, workdir, reason, comment in rows
-        if comment.startswith(("rule_", "group_")) and Path(workdir).resolve() == here
+        if comment.startswith(("rule_", "group_")) and Path(workdir).resolve() == resolved
     ]
 
 

@@ -178,12 +178,12 @@ def sets_with_results(results_dir: str) -> dict[str, str]:
     """Folders, by name, of the user's data sets with results in `results_dir`; a name stands for one set there."""
     calls = [call for path in sorted(FOLDER.rglob("*.yaml")) if (call := read_yaml(path))]
     of_folder = [call.get("user_data") or {} for call in calls if in_same_folder(call, {"results_dir": results_dir})]
-    return {name: place for of in of_folder for name, place in of.items() if Path(results_dir, name).is_dir()}
+    return {name: place for places in of_folder for name, place in places.items() if Path(results_dir, name).is_dir()}
 
 
 def in_same_folder(before: Mapping[str, Any], values: Mapping[str, Any]) -> bool:
     """Whether two configurations use the same folder of results, even if its path is written differently."""
-    places = {Path(of.get("results_dir", "")).resolve() for of in (before, values)}
+    places = {Path(configuration.get("results_dir", "")).resolve() for configuration in (before, values)}
     return len(places) == 1
 
 

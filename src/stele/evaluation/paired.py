@@ -163,9 +163,9 @@ def _order(first: Scores, other: Scores) -> list[int]:
     if (first.keys, first.languages) == (other.keys, other.languages):
         return list(range(len(first.keys)))
     places = {key: place for place, key in enumerate(other.keys)}
-    here = set(first.keys)
+    first_keys = set(first.keys)
     _refuse_missing([key for key in first.keys if key not in places], other.source, first.source)
-    _refuse_missing([key for key in other.keys if key not in here], first.source, other.source)
+    _refuse_missing([key for key in other.keys if key not in first_keys], first.source, other.source)
     order = [places[key] for key in first.keys]
     for key, language, place in zip(first.keys, first.languages, order, strict=True):
         if other.languages[place] != language:

@@ -232,8 +232,8 @@ def correct(p_values: Sequence[float], name: str) -> list[float]:
     """
     check_known("correction", name, CORRECTIONS)
     corrected = np.array(p_values, dtype=np.float64)
-    there = ~np.isnan(corrected)
-    corrected[there] = CORRECTIONS[name](corrected[there])
+    tested = ~np.isnan(corrected)
+    corrected[tested] = CORRECTIONS[name](corrected[tested])
     return corrected.tolist()
 
 

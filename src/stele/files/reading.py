@@ -303,8 +303,8 @@ def find_file(folder: Path, patterns: Sequence[str], wanted: str) -> Path:
     """
     fitting = next(filter(None, (sorted(folder.rglob(pattern)) for pattern in patterns)), [])
     if len(fitting) != 1:
-        there = sorted(path.name for path in fitting or folder.rglob("*"))
-        found = f"several: {', '.join(there)}" if fitting else f"none (files: {', '.join(there)})"
+        names = sorted(path.name for path in fitting or folder.rglob("*"))
+        found = f"several: {', '.join(names)}" if fitting else f"none (files: {', '.join(names)})"
         raise SteleError(f"{folder}: want one file of {wanted}, found {found if folder.is_dir() else 'no such folder'}")
     return fitting[0]
 

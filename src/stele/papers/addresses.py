@@ -155,8 +155,8 @@ def printed_at(address: Address, paper: PrintedPaper) -> list[PrintedValue]:
         if not matching:
             raise _no_match(address.place, pattern, PARTS[kind], [value.printed_at for value in values])
         chosen |= matching
-    there = [value for value in values if value.parts in chosen]
-    return [value.instead(address.instead) for value in there] if address.instead else there
+    selected = [value for value in values if value.parts in chosen]
+    return [value.instead(address.instead) for value in selected] if address.instead else selected
 
 
 def _no_match(place: str, pattern: str, names: Sequence[str], valid: Sequence[tuple[str, ...]]) -> SteleError:

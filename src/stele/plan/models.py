@@ -259,8 +259,8 @@ class World:
     def standin(self, model: str) -> str | None:
         """Stand-in for a model's checkpoint at a generated scale; None if the user's or a public one is used."""
         standins, config = catalogue.load("standins"), self.settings.config
-        released, own = self.models.released(model), config.models.get(model)
-        if released in config.user_data or (own and own.checkpoint not in (None, "released")):
+        released, user_model = self.models.released(model), config.models.get(model)
+        if released in config.user_data or (user_model and user_model.checkpoint not in (None, "released")):
             return None
         key = released if released in standins else model
         return key if self.settings.generated and key in standins else None

@@ -78,7 +78,7 @@ def _check_names_of_setting(plan: Plan, benchmark: str, entry: Values, place: st
 def _check_shared_collections(plan: Plan, benchmark: str, name: str, place: str) -> None:
     """Refuses a dense setting whose documents another benchmark's setting of the same name would encode otherwise."""
     owner = plan.data.benchmark(benchmark).collections_of
-    entry, other = (plan.protocols.settings.get(of, {}).get(name, {}) for of in (benchmark, owner))
+    entry, other = (plan.protocols.settings.get(searched, {}).get(name, {}) for searched in (benchmark, owner))
     alike = all(entry.get(key) == other.get(key) for key in ("kind", "recipe", "windows"))
     if owner and entry["kind"] == "dense" and not alike:
         wanted = "give that one the same recipe and windows"

@@ -152,8 +152,8 @@ def _incomparable_score(score: PublishedScore, benchmark: str, lacking: Sequence
 def repositories(model: str, checkpoint: Mapping[str, Any]) -> set[str]:
     """Names that sources may use for a model.
 
-    They are its repository, the repository with the same weights and code, and our key of a model without repository.
-    A folder that config.yaml sets for a model of the catalogue is taken for a copy of its checkpoint.
+    They are its repository and the one with the same weights and code; without a repository, our key of the model. A
+    folder that config.yaml sets for a model of the catalogue counts as a copy of its checkpoint.
     """
     known = catalogue.entries(Model).get(model)
     ids = {checkpoint.get("repository"), model if known and known.kind else None}

@@ -144,11 +144,11 @@ def _read(runs: Mapping[str, Path], name: str, record: Path) -> Run:
 def _folds(args: Fuse, topics: list[str]) -> dict[str, int]:
     """Assigns each topic a fold: by the benchmark's file in --folds, if there is one, else by a hash of the topic."""
     name = f"{args.benchmark}.txt"
-    own = sorted(args.folds.parent.rglob(name), key=lambda path: len(path.parts)) if args.folds else []
-    if args.folds and not own:
+    fold_files = sorted(args.folds.parent.rglob(name), key=lambda path: len(path.parts)) if args.folds else []
+    if args.folds and not fold_files:
         logger.warning("%s: no %s beside it, so topics have folds by hash", args.folds, name)
     try:
-        return read_folds(own[0], topics) if own else folds_by_hash(topics)
+        return read_folds(fold_files[0], topics) if fold_files else folds_by_hash(topics)
     except SteleError as error:
         raise SteleError(f"{args.benchmark}: {error}") from None
 
@@ -233,7 +233,7 @@ def choose_weights(
         names = [name for name, fold in fold_of.items() if fold == number]
         others = [values for name, values in ap_of.items() if fold_of[name] != number]
         if not others:
-            raise SteleError(f"fold {number}: no topic of another fold is judged, so its weight cannot be chosen")
+            raise SteleError(f"fold {number}: no other fold has a judged topic to choose its weight; judge more")
         mean_ap = np.mean(others, axis=0)
         folds.append(Fold(names, mean_ap, choose(mean_ap.tolist())))
     return folds

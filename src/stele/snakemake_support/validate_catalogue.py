@@ -73,10 +73,10 @@ def validate_catalogue(note: Path = NOTE) -> None:
 
 def _state() -> str:
     """Digest of everything the check depends on: Stele's files and code (size and time), Python and pydantic."""
-    folder, found = catalogue.FOLDER.parent, []
+    folder, file_states = catalogue.FOLDER.parent, []
     for place, _, names in os.walk(folder):
         for name in names:
             if name.endswith((".py", ".yaml")):
                 status = os.stat(os.path.join(place, name))
-                found.append([place, name, status.st_size, status.st_mtime_ns])
-    return digest([sys.version, pydantic.VERSION, sorted(found)])
+                file_states.append([place, name, status.st_size, status.st_mtime_ns])
+    return digest([sys.version, pydantic.VERSION, sorted(file_states)])

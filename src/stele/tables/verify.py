@@ -119,8 +119,8 @@ def _result(path: Path) -> Iterator[Damage | str]:
 def _files(source: Path) -> Iterator[Damage]:
     """Checks the runs of a retrieval, or the answers of a reader, against their record."""
     record, (kind, files_of) = records.read_record(source), FILES[source.name]
-    there = {name: sha256(path) for name, path in files_of(record, source.parent).items() if path.is_file()}
-    if record.get("content") != digest(there):
+    digests = {name: sha256(path) for name, path in files_of(record, source.parent).items() if path.is_file()}
+    if record.get("content") != digest(digests):
         problem = f"not the {kind} files that {source.name} was written for"
         yield Damage(source.parent / f"{kind}s", problem, source, str(record.get("job")))
 

@@ -84,8 +84,8 @@ def pooled_states(
 
     def encode(rows: np.ndarray) -> Tensor:
         chosen, width = torch.from_numpy(rows).to(ids.device), int(lengths[rows].max())
-        there = None if mask is None or (types is None and lengths[rows].min() == width) else mask[chosen, :width]
-        return states_of(model, ids[chosen, :width], there, None if types is None else types[chosen, :width])
+        chosen_mask = None if mask is None or (types is None and lengths[rows].min() == width) else mask[chosen, :width]
+        return states_of(model, ids[chosen, :width], chosen_mask, None if types is None else types[chosen, :width])
 
     return in_pieces(encode, pieces, chunk is not None and len(ids) > chunk, processes)
 

@@ -45,11 +45,11 @@ def write_section_store(folder: Path, sections: Iterable[TokenSection], pairs: n
     `sections` come in the order described above; `pairs`, int64 [n, 2], hold their positions in it. Sections without a
     sentence are left out, together with their pairs, whose number is returned as `empty`.
     """
-    sides, pages, there = array("b"), array("q"), array("b")
+    sides, pages, has_text = array("b"), array("q"), array("b")
 
     def filled() -> Iterator[Sequence[np.ndarray]]:
         for side, page, sentences in sections:
-            there.append(len(sentences) > 0)
+            has_text.append(len(sentences) > 0)
             if sentences:
                 sides.append(side)
                 pages.append(page)
@@ -57,7 +57,7 @@ def write_section_store(folder: Path, sections: Iterable[TokenSection], pairs: n
 
     stored = write_store(folder, filled())
     total = stored.pop("examples")
-    kept = np.array(there, bool)
+    kept = np.array(has_text, bool)
     number = np.cumsum(kept) - 1
     whole = kept[pairs].all(axis=1)
     side, page = np.array(sides, np.int64), np.array(pages, np.int64)

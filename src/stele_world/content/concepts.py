@@ -55,7 +55,7 @@ class Statement(Strict):
 
 
 class Relation(Statement):
-    """A relation of a world; a type's definition is one, which first sentences state and no question asks for."""
+    """A relation of a world. Articles' first sentences state a type's definition, which no question asks for."""
 
     name: str = Field(description='"type.relation", also the concept of its verb')
     kind: Literal["entity", "year", "number", "noun"]

@@ -137,8 +137,8 @@ def write_mewsli(site: Site, library: Library) -> None:
     world = library.world
     described = descriptions(library, world.languages)
     chosen = {
-        entity: of[stream(world.seed, "mewsli description", entity).pick(sorted(of))]
-        for entity, of in described.items()
+        entity: by_language[stream(world.seed, "mewsli description", entity).pick(sorted(by_language))]
+        for entity, by_language in described.items()
     }
     files = {"candidate_set_entities.jsonl": jsonl(chosen[entity] for entity in sorted(chosen))}
     site.count("mewsli_x", candidates=len(chosen))

@@ -166,9 +166,9 @@ def trained_models(
         settled = {"groups"} if "step_pairs" in recipes[recipe] else set()
         rates = sizes.model_dump(include={"learning_rate", "groups", "encode_chunk"} - settled, exclude_none=True)
         precision = "bfloat16" if gpus else "float32"
-        beside = {} if recipe == rules.control else {"mlm_share": rules.mlm_share}
+        mlm_option = {} if recipe == rules.control else {"mlm_share": rules.mlm_share}
         kept = {"snapshots": [steps // 2]} if steps > 1 else {}  # half-way, in steps of the first method
-        return {"languages": list(languages), **rates, **beside, **kept, "precision": precision, **of_recipe}
+        return {"languages": list(languages), **rates, **mlm_option, **kept, "precision": precision, **of_recipe}
 
     first, warmup = model_key(base, methods[0], rules), round(rules.warmup * steps)
     overrides = {methods[0]: override(methods[0], steps=steps, warmup_steps=warmup)}

@@ -263,7 +263,7 @@ def _add_answers(case: Case, rights: Mapping[QuerySet, Mapping[str, list[str]]],
                 if made in (None, query_set) and named in (None, query_set.name, query_set.language):
                     answers = {query: answer for query, answer in given_answers.items() if query in right}
                     if twice := answers.keys() & predictions[query_set].keys():
-                        raise SteleError(f"{output.path}: question {min(twice)!r} has an answer in another file too")
+                        raise SteleError(f"{output.path}: question {min(twice)!r} is answered in two files; drop one")
                     if made is None and named is None:
                         _refuse_ambiguous(output, answers, owners)
                     predictions[query_set] |= answers

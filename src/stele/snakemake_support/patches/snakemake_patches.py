@@ -197,8 +197,8 @@ def missing_target(target: str, valid: list[str]) -> str:
 def measure_children_of_worker(path: str) -> None:
     """Makes benchmark files include the processes that the local worker at `path` runs for a job.
 
-    Measuring a process with torch takes hundredths of a second, so measurements come after 0.5, 1 and 2 seconds, then
-    every 2 seconds, while Snakemake would take thirty in the first 15 seconds.
+    Measuring a process with torch takes hundredths of a second. So it is measured after 0.5, 1 and 2 seconds, then
+    every 2 seconds; Snakemake alone would measure it thirty times in the first 15 seconds.
     """
     if not BENCHMARKED_PROCESSES.applies():
         return

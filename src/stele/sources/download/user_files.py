@@ -98,9 +98,9 @@ def _place(name: str, file: PartFile, alone: bool) -> str:
     """Path of a user's file in the dataset: the catalogue's, but its own name if there are several files, or if its
     compression, date or kind differs.
     """
-    given, path = Path(name).name, file.path
-    other = any(fnmatch(given, pattern) for pattern in file.variants)
-    return path if alone and not other and Path(given).suffix == Path(path).suffix else given
+    user_name, path = Path(name).name, file.path
+    other = any(fnmatch(user_name, pattern) for pattern in file.variants)
+    return path if alone and not other and Path(user_name).suffix == Path(path).suffix else user_name
 
 
 def _of_one_export(tables: list[str], where: str) -> list[str]:

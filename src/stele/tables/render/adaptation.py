@@ -87,7 +87,7 @@ def languages(values: Sequence[Mapping[str, Any]]) -> Sheet:
     for row in values:
         for code, value in row["languages"].items():
             scores.setdefault((row["benchmark"], code, str(row["queries"][code])), {})[row["model"]] = f"{value:.4f}"
-    rows = [[*line, *(of.get(model, "—") for model in models)] for line, of in scores.items()]
+    rows = [[*line, *(by_model.get(model, "—") for model in models)] for line, by_model in scores.items()]
     return Sheet(("benchmark", "language", "queries", *models), rows, 2)
 
 

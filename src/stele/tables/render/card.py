@@ -160,7 +160,7 @@ def cells(card: Mapping[str, Any]) -> Iterator[str]:
 
 
 def encoding_rows(evaluated: Sequence[Evaluated]) -> Iterator[list[str]]:
-    """Lines of the table `DECIDED`, in the order of the encoding's keys; a value common to all benchmarks has one."""
+    """Lines of the table `DECIDED`, in the order of the encoding's keys: one per value, with its benchmarks."""
     keys = dict.fromkeys(key for entry in evaluated for key in entry.job["encoding"])
     for key in keys:
         benchmarks: dict[tuple[str, str], list[str]] = {}  # (value, who decided it) -> benchmarks

@@ -63,8 +63,8 @@ def _weak(kinds: list[str], base_kind: str) -> list[str]:
 def _stretches(kinds: list[str]) -> list[tuple[int, list[str]]]:
     """Splits kinds into stretches of one kind, each with its start."""
     stretches, place = [], 0
-    for _, of in groupby(kinds):
-        stretches.append((place, same := list(of)))
+    for _, stretch in groupby(kinds):
+        stretches.append((place, same := list(stretch)))
         place += len(same)
     return stretches
 

@@ -208,10 +208,10 @@ def context_loss(
     number, languages = len(positives), tags if len(tags) == 1 else torch.cat([tags, tags])
     shared = recipe.bank_languages == "shared"
     with torch.no_grad():
-        own = torch.arange(2 * number, device=vectors.device)  # all but itself
+        owner = torch.arange(2 * number, device=vectors.device)  # all but itself
         if recipe.candidates == "other_side":  # the centres for a partner, the partners for a centre
-            own = own >= number
-        candidates = own[:, None] != own
+            owner = owner >= number
+        candidates = owner[:, None] != owner
         if not shared:
             candidates &= languages[:, None] == languages
         choices, terms = candidates.sum(1), positives.new_zeros(2 * number, 2 * number)

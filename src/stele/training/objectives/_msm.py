@@ -109,8 +109,8 @@ class DocumentEncoder(nn.Module):
             return torch.where(diagonal, masked.to(unmasked.dtype), unmasked).flatten(0, 1), None
         exists = torch.from_numpy(np.arange(longest) < counts[:, None]).to(vectors.device)
         sequences = torch.where(diagonal, masked.to(unmasked.dtype), unmasked)[exists]
-        of = torch.from_numpy(np.repeat(np.arange(len(counts)), counts)).to(vectors.device)
-        return sequences, exists[of][:, None, None, :]
+        document_of = torch.from_numpy(np.repeat(np.arange(len(counts)), counts)).to(vectors.device)
+        return sequences, exists[document_of][:, None, None, :]
 
 
 # --- the hierarchical contrastive loss (section 3.2, equations 1 and 2) -----------------------------------------------
