@@ -19,7 +19,7 @@ from stele.files.digests import FileFacts, digest, facts_digest, file_facts
 from stele.files.formats import write_csv
 from stele.files.strict import Values
 
-NAME = re.compile(r"stele-[0-9a-f]{16}")  # of the folder of a run: nobody else's is called so
+NAME = re.compile(r"stele-[0-9a-f]{16}")  # of the folder of a run; no other folder has such a name
 
 
 def own_folder(
@@ -62,5 +62,5 @@ def write_with_epochs(
     with atomic_file(folder.parent / EPOCHS) as handle:
         write_csv(handle, epochs)
     facts = {name: file_facts(folder / f"{name}{suffix}") for name in files}
-    outputs = {f"{folder.name}/{name}{suffix}": own for name, own in facts.items()}
+    outputs = {f"{folder.name}/{name}{suffix}": facts_of_file for name, facts_of_file in facts.items()}
     return outputs | {EPOCHS: file_facts(folder.parent / EPOCHS)}, facts_digest(facts)

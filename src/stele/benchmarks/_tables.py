@@ -45,9 +45,9 @@ def filled_columns(path: Path, wanted: Collection[str]) -> list[str]:
     import pyarrow.parquet
 
     with reading(path, "Parquet file"), pyarrow.parquet.ParquetFile(path) as table:
-        there = [name for name in wanted if name in table.schema_arrow.names]
+        present = [name for name in wanted if name in table.schema_arrow.names]
         return [
-            name for name in there if any(len(b) > b[0].null_count for b in table.iter_batches(FEW, columns=[name]))
+            name for name in present if any(len(b) > b[0].null_count for b in table.iter_batches(FEW, columns=[name]))
         ]
 
 

@@ -60,11 +60,11 @@ class Xda(ParallelTextsReader):
             read = track(documents(folder, paths, language), None, f"read documents in {language}")
             chosen = ((name, content) for name, content in read if wanted is None or name in wanted)
             texts[language] = _texts(chosen, str(paths[0]), counts, keep=language in languages)
-        every = set().union(*texts.values()) if wanted is None else wanted
-        ids = sorted(every.intersection(*texts.values()))
+        asked = set().union(*texts.values()) if wanted is None else wanted
+        ids = sorted(asked.intersection(*texts.values()))
         if not ids:
             raise SteleError(f"{folder}: no document exists in all of {', '.join(files)}; want the same paths in each")
-        left_out = {"without_partner": len(every) - len(ids), **{name: counts[name] for name in ("empty", "damaged")}}
+        left_out = {"without_partner": len(asked) - len(ids), **{name: counts[name] for name in ("empty", "damaged")}}
         return ParallelTexts(
             ids, {language: [texts[language][name] for name in ids] for language in languages}, left_out
         )

@@ -96,13 +96,13 @@ def resolve(
     if entry.parts == ALL:
         if part != ALL:
             raise SteleError(f"dataset {name!r} has only the part 'all' (found {part!r})")
-        every = languages is None or (entry.one_pool and not generated)
-        chosen = have if every else [language for language in have if language in set(languages)]
+        takes_all = languages is None or (entry.one_pool and not generated)
+        chosen = have if takes_all else [language for language in have if language in set(languages)]
     elif part in have or entry.any_language:
         chosen = [part]
     else:
-        more = f" (want a language with `{entry.field}` in catalogue/languages.yaml)" if entry.field else ""
-        raise unknown(f"part of dataset {name!r}{more}", part, have)
+        hint = f" (want a language with `{entry.field}` in catalogue/languages.yaml)" if entry.field else ""
+        raise unknown(f"part of dataset {name!r}{hint}", part, have)
     return resolve_entry(name, entry, part, chosen, table)
 
 

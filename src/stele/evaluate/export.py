@@ -79,7 +79,7 @@ def run(args: Export) -> None:
     if (args.format == "mteb") != (args.to is not None):
         raise SteleError("--to FOLDER: is required with --format mteb and not allowed with other formats")
     if not args.results_dir.is_dir():
-        raise SteleError(f"{args.results_dir}: no such folder of results")
+        raise SteleError(f"{args.results_dir}: no such folder of results; build some first")
     if args.format == "csv":
         table = load_results(args.results_dir)
         if args.model is not None:
@@ -126,23 +126,23 @@ def refuse_twins(results: Sequence[Measured]) -> None:
 
 
 def write_mteb(results: list[Measured], folder: Path) -> None:
-    """Writes results on MTEB's tasks as its cache has them. Raises SteleError if there are none, or MTEB's own."""
+    """Writes results as MTEB's cache has them. Raises SteleError without a task of MTEB, or if MTEB wrote the file."""
     written = 0
-    for one in results:
-        about = catalogue.entries(PublishedBenchmark).get(one.result.benchmark)
+    for measured in results:
+        about = catalogue.entries(PublishedBenchmark).get(measured.result.benchmark)
         if about is None or about.mteb is None:
             continue
-        name = f"{one.repository.replace('/', '__')}/{one.revision}/{about.mteb.task}.json"
-        path = inside(folder, name, str(one.path))
-        with reading(one.path, "result of a task of MTEB's"):
-            made = task_result(one.result, about)
+        name = f"{measured.repository.replace('/', '__')}/{measured.revision}/{about.mteb.task}.json"
+        path = inside(folder, name, str(measured.path))
+        with reading(measured.path, "result of a task of MTEB's"):
+            made = task_result(measured.result, about)
         if path.exists() and read_object(path, "result of MTEB's").get("mteb_version") is not None:
             raise SteleError(f"{path}: MTEB itself wrote this file, so it is not replaced; give another folder")
         path.parent.mkdir(parents=True, exist_ok=True)
         atomic_write_json(path, made)
         print(path)
-        if one.note:  # MTEB's file has no place for it
-            log.warning("%s; state this where you submit the result", one.note)
+        if measured.note:  # MTEB's file has no place for it
+            log.warning("%s; state this where you submit the result", measured.note)
         written += 1
     if not written:
         known = [key for key, about in catalogue.entries(PublishedBenchmark).items() if about.mteb]
@@ -197,11 +197,11 @@ def model_index(results: list[Measured]) -> str:
     import yaml
 
     models: dict[str, list[dict[str, Any]]] = {}
-    for one in results:
-        with reading(one.path, "result"):
-            models.setdefault(one.repository, []).extend(_card_entries(one.result))
+    for measured in results:
+        with reading(measured.path, "result"):
+            models.setdefault(measured.repository, []).extend(_card_entries(measured.result))
     index = [{"name": name.rpartition("/")[2], "results": entries} for name, entries in models.items()]
-    comments = "".join(f"# {one.note}\n" for one in results if one.note)
+    comments = "".join(f"# {measured.note}\n" for measured in results if measured.note)
     return comments + yaml.safe_dump({"model-index": index}, allow_unicode=True, sort_keys=False)
 
 

@@ -31,8 +31,8 @@ def by_language(
     if counted and average == "macro":
         overall = _mean(list(means.values()))
     elif counted:
-        every = [value for of_language in counted.values() for value in of_language]
-        overall = finish(_mean(every))
+        all_values = [value for of_language in counted.values() for value in of_language]
+        overall = finish(_mean(all_values))
     return {
         "languages": means,
         "average": overall,

@@ -59,10 +59,10 @@ def _check_contents(folder: Path, job: str, record: str, stays: Callable[[str], 
     present = [name for name in entries(folder) if not stays(name)]
     made_by, listed = _made(folder, record)
     if foreign := [name for name in present if name not in listed]:
-        more = f" and {len(foreign) - SHOWN} more" if len(foreign) > SHOWN else ""
+        further = f" and {len(foreign) - SHOWN} more" if len(foreign) > SHOWN else ""
         names = ", ".join(map(repr, foreign[:SHOWN]))
         raise SteleError(
-            f"{folder}: not replaced, since it holds files that `{job}` did not make: {names}{more}; give a new or "
+            f"{folder}: not replaced, since it holds files that `{job}` did not make: {names}{further}; give a new or "
             "empty folder, or move them elsewhere"
         )
     if present and made_by != job:

@@ -162,8 +162,8 @@ def _identity(status: os.stat_result) -> list[int]:
 
 def _remember(memory: Path, new: dict[str, list]) -> None:
     with suppress(OSError):  # a folder that is not to be written to: read again the next time
-        there = {name: held for name, held in read_note(memory).items() if os.path.exists(name)}
-        atomic_write_json(memory, there | new)
+        remembered = {name: held for name, held in read_note(memory).items() if os.path.exists(name)}
+        atomic_write_json(memory, remembered | new)
 
 
 def _sha256(path: Path, size: int) -> str:

@@ -177,8 +177,8 @@ def _check_texts(plan: Plan, key: str, place: str) -> None:
 def _check_languages(plan: Plan, codes: Iterable[str], place: str) -> None:
     for code in codes:
         if str(code) not in (known := plan.settings.languages):
-            more = "To add another language, use `add_languages` (docs/adding/language.md)"
-            raise SteleError(f"{unknown('language', str(code), known, place)}. {more}")
+            hint = "To add another language, use `add_languages` (docs/adding/language.md)"
+            raise SteleError(f"{unknown('language', str(code), known, place)}. {hint}")
 
 
 def _check_names(kind: str, names: Iterable[Any], valid: Collection[str], place: str) -> None:

@@ -69,15 +69,15 @@ def run(args: Pretrain) -> None:
     # what is trained, from what, on what
     values = parse_object(args.recipe, "--recipe")
     recipe, pairs = parse_recipe(values), parse_pairs(args.pairs)
-    said = parse_object(args.encoding, "--encoding") if args.encoding else {}
+    user_encoding = parse_object(args.encoding, "--encoding") if args.encoding else {}
     inputs, process = {"base": args.base, **pairs}, process_context()
-    identity = values | ({"encoding": said} if said else {})
+    identity = values | ({"encoding": user_encoding} if user_encoding else {})
     state = own_folder(
         args.state, recipe=identity, inputs=inputs, seed=args.seed, code=args.code, first=process.is_main
     )
 
     # the trained encoder keeps the base's encoding, unless the recipe says another
-    stated, wanted_pooling = stated_encoding(args.base.parent, said), recipe.pooling
+    stated, wanted_pooling = stated_encoding(args.base.parent, user_encoding), recipe.pooling
     if stated is not None:
         pooling = training_pooling(stated, wanted_pooling, args.base.parent)
         recipe = recipe.model_copy(update={"pooling": pooling})
@@ -162,9 +162,9 @@ def run(args: Pretrain) -> None:
             # a snapshot's record has only the seconds of writing it, so that seconds can be summed
             for kept in sorted((folder / "snapshots").glob("step-*")):
                 clock = records.start()
-                own = {"outputs": folder_facts(kept), "step": int(kept.name.removeprefix("step-"))}
-                own |= {name: facts[name] for name in ("model", "processes", "diverged") if name in facts}
-                records.write_record(kept / "record.json", clock=clock, **of_run, **own)
+                step_facts = {"outputs": folder_facts(kept), "step": int(kept.name.removeprefix("step-"))}
+                step_facts |= {name: facts[name] for name in ("model", "processes", "diverged") if name in facts}
+                records.write_record(kept / "record.json", clock=clock, **of_run, **step_facts)
         drop(state)
     process.barrier()
 
@@ -250,9 +250,9 @@ def divergence(
 
 
 def chances(made: Mapping[str, Any], counts: Mapping[str, int], vocabulary: int) -> dict[str, float]:
-    """The loss, in nats, of each task by chance: the logarithm of how many a query chooses among in a mean group.
+    """Chance loss of each task, in nats: the logarithm of a query's mean number of candidates in a group.
 
-    MLM chooses among the whole vocabulary; where a bank fills, the log of the run says it better (`learnt`).
+    MLM's candidates are the whole vocabulary. While a bank fills, the run's log has better values (`learnt`).
     """
     losses = {}
     for name, task in made.items():

@@ -198,12 +198,12 @@ def _known(kind: str, name: str, valid) -> str:
 
 
 def _metrics(requested: Sequence[str] | None, systems: Mapping[str, Scores]) -> list[str]:
-    every = {metric: None for system in systems.values() for metric in system.values}
-    shared = [metric for metric in every if all(metric in system.values for system in systems.values())]
+    all_metrics = {metric: None for system in systems.values() for metric in system.values}
+    shared = [metric for metric in all_metrics if all(metric in system.values for system in systems.values())]
     if not shared:
-        raise SteleError(f"the systems have no metric in common; found {', '.join(every)}")
+        raise SteleError(f"the systems have no metric in common; found {', '.join(all_metrics)}")
     if requested:
         return [_known("metric", metric, shared) for metric in dict.fromkeys(requested)]
-    if left := [metric for metric in every if metric not in shared]:
+    if left := [metric for metric in all_metrics if metric not in shared]:
         logger.warning("metrics not compared, since a system lacks them: %s", ", ".join(left))
     return shared

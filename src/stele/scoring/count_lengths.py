@@ -50,11 +50,11 @@ def run(args: CountLengths) -> None:
     counted: dict[bool, Counter[int]] = {True: Counter(), False: Counter()}
     for length, judged in lengths(tokenizer, documents):
         counted[judged][length] += 1
-    every = counted[True] + counted[False]
-    if not every:
+    all_lengths = counted[True] + counted[False]
+    if not all_lengths:
         raise SteleError(f"--data: found no document of {args.dataset} in language {args.language}")
     with atomic_file(args.output) as handle:
-        write_csv(handle, [("tokens", "documents"), *sorted(every.items())])
+        write_csv(handle, [("tokens", "documents"), *sorted(all_lengths.items())])
     facts = file_facts(args.output)
     records.write_record(
         args.output.with_suffix(".json"),
@@ -63,7 +63,7 @@ def run(args: CountLengths) -> None:
         clock=clock,
         dataset=args.dataset,
         language=args.language,
-        documents=_summed(every),
+        documents=_summed(all_lengths),
         judged_documents=_summed(counted[True]),
         outputs={args.output.name: facts},
         content=facts["sha256"],

@@ -92,9 +92,9 @@ def clear_stale_locks() -> None:
     """
     others = _others()
     locked = LOCKS.is_dir() and any(LOCKS.iterdir())
-    here = {path for path, run in others.items() if host(run["process"]) == socket.gethostname()}
-    dead = {path for path in here if not _lives(others[path])}
-    away = others.keys() - here
+    on_this_host = {path for path, run in others.items() if host(run["process"]) == socket.gethostname()}
+    dead = {path for path in on_this_host if not _lives(others[path])}
+    away = others.keys() - on_this_host
     for path in dead if locked else dead | away:
         path.unlink(missing_ok=True)
     if not locked:
@@ -106,6 +106,6 @@ def clear_stale_locks() -> None:
             "if that run has ended, call snakemake --unlock, then give the same command again",
             file=sys.stderr,
         )
-    elif dead and here == dead:
+    elif dead and on_this_host == dead:
         shutil.rmtree(LOCKS, ignore_errors=True)
         print("Stele: an earlier run was killed; its locks are removed and its work resumes", file=sys.stderr)

@@ -230,11 +230,11 @@ def copied_rows(tables: Sequence[Table]) -> Iterator[FoundDeviation]:
 
 def deviations(tables: Sequence[Table]) -> list[FoundDeviation]:
     """Finds all deviations in `tables`, sorted by table and address."""
-    every = [*printed_twice(tables), *borrowed_differently(tables), *copied_rows(tables)]
+    found_deviations = [*printed_twice(tables), *borrowed_differently(tables), *copied_rows(tables)]
     for table in tables:
         cells = printed_cells(table)
-        every += [*averages(table, cells), *bold_marks(table, cells), *differences(table, cells)]
-    return sorted(every, key=lambda d: (d.table, d.address, d.kind))
+        found_deviations += [*averages(table, cells), *bold_marks(table, cells), *differences(table, cells)]
+    return sorted(found_deviations, key=lambda d: (d.table, d.address, d.kind))
 
 
 def unexplained(tables: Sequence[Table], deviations_found: Iterable[FoundDeviation]) -> list[str]:

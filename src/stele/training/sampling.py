@@ -180,8 +180,8 @@ class Sampler:
         """Indices of the examples of a language's n-th group, int64 [group]."""
         size = self.sizes[language]
         first, inside = divmod(n * self.group_size, size)
-        here = np.arange(inside, min(inside + self.group_size, size))
-        chosen = self._pass(language, first, here)
+        places = np.arange(inside, min(inside + self.group_size, size))
+        chosen = self._pass(language, first, places)
         missing = self.group_size - len(chosen)
         if not missing:
             return chosen

@@ -49,8 +49,8 @@ language = cache(Language)
 @cache
 def foreign_writings() -> Mapping[str, Script]:
     """Scripts of names outside Latin script, by a language that uses each."""
-    told = [language(code) for code, entry in catalogue.entries(schema.Language).items() if entry.world]
-    return {one.code: one.writing for one in told if not one.latin}
+    languages = [language(code) for code, entry in catalogue.entries(schema.Language).items() if entry.world]
+    return {known.code: known.writing for known in languages if not known.latin}
 
 
 @dataclass(frozen=True)

@@ -173,10 +173,10 @@ def trained_models(
     first, warmup = model_key(base, methods[0], rules), round(rules.warmup * steps)
     overrides = {methods[0]: override(methods[0], steps=steps, warmup_steps=warmup)}
     for recipe in (*methods[1:], rules.control):
-        own = recipes[recipe]["mining"]
+        recipe_stores = recipes[recipe]["mining"]
         if recipe == rules.control:  # beside MLM's store its recipe has that of MSM, whatever the first method is
-            own = {MLM: own[MLM]}
-        stores = {**recipes[methods[0]]["mining"], **own}
+            recipe_stores = {MLM: recipe_stores[MLM]}
+        stores = {**recipes[methods[0]]["mining"], **recipe_stores}
         overrides[recipe] = override(recipe, steps=None, warmup_steps=0, mining=stores, equal_compute_to=first)
     return {
         model_key(base, recipe, rules): {"base": base, "recipe": recipe, "override": values}

@@ -45,8 +45,8 @@ def earlier_call(path: Path, args: Job) -> dict[str, Any]:
         return {}
     if args.steps is None and args.hours is None:
         return earlier
-    more = bool({*methods} - {*before}) or (args.seeds or 0) > seeds  # the hours are those of all trainings
-    same_hours = args.hours == (earlier.get("adapt") or {}).get("hours") and not more
+    has_grown = bool({*methods} - {*before}) or (args.seeds or 0) > seeds  # the hours are those of all trainings
+    same_hours = args.hours == (earlier.get("adapt") or {}).get("hours") and not has_grown
     same = same_hours if args.hours else args.steps == steps_in(earlier)
     return earlier if same else without_budget(earlier)
 

@@ -128,8 +128,8 @@ class Comparison:
 def rows_of(settings: Mapping[str, Any]) -> list[Row]:
     """Rows of all models on all benchmarks, ordered by benchmark."""
     return [
-        Row(benchmark, model, of["setting"], of["metric"])
-        for benchmark, of in settings["benchmarks"].items()
+        Row(benchmark, model, entry["setting"], entry["metric"])
+        for benchmark, entry in settings["benchmarks"].items()
         for model in (settings["base"], *settings["methods"], settings["control"])
     ]
 

@@ -124,11 +124,11 @@ def _neighbours(runs: Sequence[Mapping[str, Any]]) -> Iterator[list[str]]:
         by_model.setdefault(run["model"], []).append({"snapshots": {}, **run})
     for model, of_seeds in by_model.items():
         for code, first in of_seeds[0]["languages"].items():
-            found = fmean(run["languages"][code]["found"] for run in of_seeds)
+            correct = fmean(run["languages"][code]["found"] for run in of_seeds)
             cosine = fmean(run["languages"][code]["cosine"] for run in of_seeds)
-            share = found / first["sentences"]
+            share = correct / first["sentences"]
             head = [model, str(len(of_seeds)), code, str(first["sentences"])]
-            yield [*head, f"{found:.1f}", _during(of_seeds, code), f"{share:.3f}", f"{cosine:.3f}"]
+            yield [*head, f"{correct:.1f}", _during(of_seeds, code), f"{share:.3f}", f"{cosine:.3f}"]
 
 
 def _number(value: float | None, form: str) -> str:
