@@ -278,7 +278,7 @@ def test_where_some_languages_are_there_the_message_says_that_these_can_be_chose
     entry = source(languages=["en", "ru"], counts={}) | {"files": files}
     assert run(entry, "--user-data", str(run.folder / "own")) == 1
     message = capsys.readouterr().err
-    assert "lacks ru.txt" in message and "or choose the `languages` that are there" in message
+    assert "lacks ru.txt" in message and "or choose only `languages` in the folder" in message
     (run.folder / "own" / "en.txt").unlink()
     assert run(entry, "--user-data", str(run.folder / "own")) == 1
     assert "choose the `languages`" not in capsys.readouterr().err

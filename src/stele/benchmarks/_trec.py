@@ -223,7 +223,7 @@ def read_qrels(path: Path) -> dict[str, dict[str, int]]:
         refuse_again(document, judged.setdefault(query, {}), where, f"judgment of query {query} on document")
         judged[query][document] = int(relevance)
     if not judged:
-        raise SteleError(f"{path}: no judgments found")
+        raise SteleError(f"{path}: no judgments found; get it again")
     return judged
 
 

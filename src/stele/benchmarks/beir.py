@@ -213,7 +213,7 @@ def _read_judgments(path: Path) -> Judgments:
         refuse_again(document, judged.setdefault(query, {}), where, f"judgment of query {query} on document")
         judged[query][document] = _score(row[2], where)
     if not judged:
-        raise SteleError(f"{path}: no judgments found")
+        raise SteleError(f"{path}: no judgments found; get it again")
     return judged
 
 

@@ -35,7 +35,7 @@ class _Row(NamedTuple):
 
 class Belebele(RetrievalReader):
     def query_sets(self, languages: Sequence[str]) -> list[QuerySet]:
-        """Makes a query set per pair, over the passages' variant (`ru`: `ru-ru`). Raises SteleError for `ru-`."""
+        """Makes a query set per pair, over the passages' variant (`ru`: `ru-ru`). Raises SteleError for `a-b-c`."""
         pairs = [language if "-" in language else f"{language}-{language}" for language in languages]
         for pair in pairs:
             if len([code for code in pair.split("-") if code]) != 2:

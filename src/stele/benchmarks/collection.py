@@ -110,7 +110,7 @@ def _topics(data: Data, language: str) -> dict[str, dict[str, str]]:
 
 
 def qrels_file(folder: Path) -> Path:
-    """Finds the file of judgments in a folder. Raises SteleError unless there is exactly one."""
+    """Finds the file of judgments in a folder, or the given file. Raises SteleError unless there is exactly one."""
     return folder if folder.is_file() else _the_one(folder, QRELS, "judgments, named *qrels*")
 
 

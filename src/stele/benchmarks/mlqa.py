@@ -21,7 +21,7 @@ DATASET = "mlqa"
 
 class Mlqa(AnsweringReader):
     def query_sets(self, languages: Sequence[str]) -> list[QuerySet]:
-        """Makes a query set for each pair (question-answer language); `de` is `de-de`. Raises SteleError for others."""
+        """Makes a query set per pair, QUESTION-ANSWER language; `de` is `de-de`. Raises SteleError for another form."""
         pairs = [language if "-" in language else f"{language}-{language}" for language in languages]
         for pair in pairs:
             if len([code for code in pair.split("-") if code]) != 2:

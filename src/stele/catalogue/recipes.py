@@ -101,7 +101,7 @@ def check_recipe(section: str, entry: Facts, where: str, at: Sequence[str]) -> N
     for key in ("training_set", "dev_set"):
         choice(entry, key, catalogue.entries(TrainingSet), where, at)
     for key in model.CATALOGUE_KEYS:
-        if key not in entry and entry.keys() <= model.model_fields.keys():  # else a misspelt key is told below
+        if key not in entry and entry.keys() <= model.model_fields.keys():  # else a misspelt key is reported below
             raise SteleError(f"{where}: {'.'.join((*at, key))}: Field required")
     validate(model, values, where, at)
 

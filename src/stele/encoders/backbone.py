@@ -99,7 +99,7 @@ def _read_weights(
     built = AutoModel._model_mapping.get(type(config), None)
     built = built[0] if isinstance(built, (tuple, list)) else built
     if built is None:
-        raise SteleError(f"{folder}: model type {config.model_type!r} is not an encoder that transformers knows")
+        raise SteleError(f"{folder}: no encoder of transformers has model type {config.model_type!r}; use another")
     optional = "add_pooling_layer" in inspect.signature(built.__init__).parameters
     with reading(folder, "folder of weights"), quiet(), torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed or 0)

@@ -126,7 +126,7 @@ class MiningJob:
                 collections.setdefault(example.language, Questions()).add(example)
                 shown.update()
         if not collections:
-            raise SteleError("the training set has no question with a positive passage")
+            raise SteleError("the training set has no question with a positive passage; give another one")
         return collections
 
     def passages(self, collection: str) -> Iterator[Passage]:

@@ -75,7 +75,7 @@ class Teller:
         return [self.statement(sentence.fact, draws).text for sentence in sentences if sentence.fact]
 
     def frame(self, fact: Fact) -> Frame:
-        """Frame of a fact, equal in all languages: with a definition's adjective, or a year beside another fact."""
+        """Frame of a fact, equal in all languages. A definition has an adjective; another fact may have a year."""
         draws = stream(self.seed, "frame", fact.subject, fact.relation)
         if self.concepts.relations[fact.relation].is_definition:
             return Frame(fact, adjective=f"adjective.{draws.pick(self.concepts.adjectives)}")

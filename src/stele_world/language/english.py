@@ -37,7 +37,7 @@ class English(Grammar):
         return self.line(pieces, self._stop)
 
     def question(self, fact: Fact, draws: Draws, mark: str | None = None) -> str:
-        """Writes a question by one of the relation's patterns, or a statement with a gap: X was born in which city?"""
+        """Writes a question by a pattern of the relation, or a statement with a gap ("X was born in which city?")."""
         relation = self.concepts.relations[fact.relation]
         question = draws.pick((*relation.ask, *(with_gap(pattern, relation) for pattern in relation.tell)))
         if mark is not None:

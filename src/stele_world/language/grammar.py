@@ -102,7 +102,7 @@ class Grammar:
         return self.line(pieces, self._question_mark if mark is None else mark).text
 
     def plain(self, subject: str, verb: str, thing: str, adjective: str, draws: Draws, native: bool = False) -> Line:
-        """Writes a sentence about nothing in particular: the old woman found a letter."""
+        """Writes a sentence that states no fact, such as "The old woman found a letter"."""
         word = self.lexicon.native if native else self.lexicon.word
         subject_ = self.noun(word(subject, draws), word(adjective, draws), definite=True)
         object_ = self.marked(self.noun(word(thing, draws), "", definite=False), "object")
@@ -169,7 +169,7 @@ class Grammar:
         return members[int(entity[1:]) * 7 % len(members)] if members else type_
 
     def described(self, frame: Frame, draws: Draws) -> list[Piece]:
-        """Description of a definition's subject: a famous city."""
+        """Description of a definition's subject, such as "a famous city"."""
         noun = self.lexicon.word(self.definition_noun(frame.fact.subject), draws)
         return self.noun(noun, self.lexicon.word(frame.adjective, draws), definite=False)
 

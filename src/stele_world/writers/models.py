@@ -60,7 +60,7 @@ def _vec_file(vectors: Mapping[str, np.ndarray]) -> bytes:
 
 
 def words(library: Library, language: str) -> dict[str, str]:
-    """Maps each word in texts of a language, names excepted, to the first concept that it means."""
+    """Maps each word in a language's texts, except names, to the first concept that it means."""
     lexicon = library.world.lexicons[language]
     words: dict[str, str] = {}
     for concept, forms in lexicon.forms.items():

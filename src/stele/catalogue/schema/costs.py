@@ -222,7 +222,7 @@ class RuleFacts(Strict):
     disk_mb     disk space in MB; "estimated": from the cost formula
     threads     CPU threads of each process; "scale": as many as the scale says
     trains      whether it trains: its formula also counts FLOPs at a generated scale, and it starts with the GPUs
-                that it requested or not at all, where others take those that are there (command/launch.py)
+                that it requested or not at all, where others use the available ones (command/launch.py)
     miniature_seconds   CPU seconds of a job in the miniature (measured); None: as other short jobs
     """
 

@@ -139,7 +139,7 @@ class Collection(Strict):
 
 
 class Dataset(Strict):
-    """A dataset."""
+    """A dataset of the catalogue: its release, languages, licence, files and counts."""
 
     FILE: ClassVar = "datasets"
 

@@ -87,8 +87,8 @@ def shard_part(offsets: Iterable[int], size: int, shard: int, shards: int) -> Pa
     for offset in chain([first], offsets, [None]):
         if offset is not None and not 0 < before <= offset < size:
             raise SteleError(
-                f"its index gives a block at byte {offset} after one at {before}, but the dump has {size} bytes; "
-                "fetch both again"
+                f"its index gives a block at byte {offset} after one at {before}, but the dump has {size} bytes: "
+                "they do not match; fetch both again"
             )
         after = size if offset is None else offset
         while len(borders) < 2 and wanted[len(borders)] <= after:

@@ -304,7 +304,7 @@ class PlacesJob(Job):
 
 
 def drop_downloads(state: Path) -> None:
-    """Removes the folder of downloads once they are done."""
+    """Removes the folder of finished downloads."""
     drop_claimed(state, JOB)
 
 

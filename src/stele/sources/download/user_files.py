@@ -157,7 +157,7 @@ def _missing(source: Part, where: str, missing: Sequence[str], names: Sequence[s
         few += f" (or its tables, as {source.exports[0]})"
     way = f"take user_data.{source.dataset} out of config.yaml"
     if len(missing) < len(source.files) > 1 < len(source.languages):
-        way += ", or choose the `languages` that are there"
+        way += ", or choose only `languages` in the folder"
     if source.release:  # the folder may be that of a dataset published together with this one
         way = f"name their own folder in config.yaml: user_data: {{{source.dataset}: FOLDER}}"
     return (

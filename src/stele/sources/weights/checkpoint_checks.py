@@ -171,7 +171,7 @@ def check_loads(folder: Path, dtype: str = "float32") -> dict[str, Any]:
     rows = len(model.get_input_embeddings().weight)
     if len(tokenizer) > rows:
         raise SteleError(
-            f"{folder}: the tokenizer has {len(tokenizer):,} tokens, the model {rows:,}; they do not belong together"
+            f"{folder}: the tokenizer has {len(tokenizer):,} tokens, the model {rows:,}; give those of one model"
         )
     batch = tokenizer(list(TEXTS), padding=True, truncation=True, max_length=32, return_tensors="pt")
     with reading(folder, "encoder of texts", "want a model that needs nothing else"), torch.no_grad():
