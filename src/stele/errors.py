@@ -154,6 +154,6 @@ def unknown(
 
 
 def check_known(kind: str, name: str, valid: Collection[str], where: str = "") -> None:
-    """Raises the error for a name that is not known unless it is one of the valid names."""
+    """Raises SteleError, with the nearest valid name, unless `name` is valid."""
     if name not in valid:
         raise unknown(kind, name, valid, where)

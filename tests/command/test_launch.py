@@ -116,7 +116,7 @@ def test_a_command_in_one_process_starts_without_the_catalogue():
         ("0,1", 2, True, "0,1"),
         ("2, 3,5", 2, False, "2,3"),
         ("0,1", 0, True, "0,1"),
-        ("0", 2, False, "requested 2 GPUs and sees 1 (CUDA_VISIBLE_DEVICES=0); request those that are there"),
+        ("0", 2, False, "requested 2 GPUs and sees 1 (CUDA_VISIBLE_DEVICES=0); request the visible ones"),
         ("", 1, True, "requested 1 GPU and sees 0"),
         ("0,1,2,3", 2, True, "requested 2 GPUs and sees 4 (CUDA_VISIBLE_DEVICES=0,1,2,3); look at what SLURM gave"),
     ],

@@ -101,7 +101,7 @@ def test_names_of_folders_that_every_command_has_are_plain(jobs, tmp_path, name)
         jobs(scale="paper", results_dir=name)
     scale = tmp_path / f"{name}.yaml"
     scale.write_text("title: mine\ngenerated: false\n")
-    with pytest.raises(SteleError, match="another name"):
+    with pytest.raises(SteleError, match="rename the file"):
         jobs(scale=str(scale))
     with pytest.raises(SteleError, match="a model's key"):
         jobs(scale="paper", models={name: {"checkpoint": "x"}})

@@ -109,7 +109,7 @@ def test_a_seed_made_anew_without_its_average_is_named(results, capsys):
     record = json.loads((folder_of_result / "pt0-ft0.json").read_text())
     record["metrics"]["mrr@100"]["languages"]["sw"] = 0.3
     write_sealed(folder_of_result / "pt0-ft0.json", record | {"content": digest(record["metrics"])})
-    assert "zero_shot_marco.json: not made from the pt0-ft0.json that stands there now" in findings(results, capsys)
+    assert "zero_shot_marco.json: not made from the current pt0-ft0.json" in findings(results, capsys)
 
 
 def test_labels_that_were_taken_off_and_other_files_beside_a_result_are_named(results, capsys):

@@ -93,7 +93,7 @@ def make_run(
     except (TypeError, ValueError) as error:
         raise SteleError(f"{where}: a score must be a number: {error}") from None
     if not query_names:
-        raise SteleError(f"{where}: the run is empty")
+        raise SteleError(f"{where}: the run is empty; search again")
     if not np.isfinite(scores).all():
         query = query_names[int(owners[np.flatnonzero(~np.isfinite(scores))[0]])]
         raise SteleError(f"{where}: query {query!r}: the score must be a finite number")

@@ -47,7 +47,7 @@ class Most(Strict):
 
 
 def _of_rules(name: str, **bounds: Any) -> type[Strict]:
-    """Makes a model of whole numbers by rule, each within its bounds; None stands for Stele's default."""
+    """Makes a model of whole numbers by rule, each within its bounds; None: Stele's default."""
     numbers = {rule: (Annotated[int, Field(strict=True, **bound)] | None, None) for rule, bound in bounds.items()}
     return create_model(name, __base__=Strict, **numbers)
 

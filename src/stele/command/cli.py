@@ -81,7 +81,7 @@ def main(argv: Sequence[str] | None = None, package: str = PACKAGE) -> int:
 def _reader_left() -> bool:
     """Whether the broken pipe is standard output, and not another pipe."""
     poll = select.poll()
-    poll.register(sys.stdout.fileno(), 0)  # an error is told unasked
+    poll.register(sys.stdout.fileno(), 0)  # poll reports errors in any case
     return bool(poll.poll(0))
 
 

@@ -101,7 +101,7 @@ def with_gpus(resources: Resources, trains: bool) -> Resources:
     if in_slurm:
         way = "look at what SLURM gave (scontrol show job), at the driver (nvidia-smi) and at the torch in use"
     else:
-        way = "request those that are there: `gpus: {RULE: NUMBER}` in cluster.yaml, 0 for none"
+        way = "request the visible ones: `gpus: {RULE: NUMBER}` in cluster.yaml, 0 for none"
     raise SteleError(f"{what}; {way}")
 
 

@@ -92,7 +92,7 @@ def same_questions(benchmark: str | None) -> bool:
 
 
 def question(query: str, language: str) -> str:
-    """Id of a question in all its languages: LAReQA's queries end in their language, those of others are equal."""
+    """Id that a question has in all languages: LAReQA's query ids without their language, other query ids unchanged."""
     return query.removesuffix(f"_{language}")
 
 

@@ -99,7 +99,7 @@ class TTest(SignificanceTest):
         return "paired t-test, two-tailed"
 
     def p_value(self, strata: Sequence[np.ndarray], permutations: int = PERMUTATIONS, seed: int = 0) -> float:
-        """p-value; NaN if a stratum has a single query. Only if no stratum varies does it use permutations and seed.
+        """p-value; NaN if a stratum has a single query. It uses `permutations` and `seed` only if no stratum varies.
 
         >>> round(TTest().p_value([np.array([1.0, 2.0, 3.0])]), 6)  # t = 2 sqrt(3), 2 degrees of freedom
         0.07418

@@ -168,7 +168,7 @@ LEFT, BELOW, ABOVE = 0.35, 0.3, 0.4  # inches beside, below and above the square
 LARGEST = 0.7  # a square's side
 LOWEST = 1.8  # the picture: what the squares mean has room beside one
 BAR = 0.12  # height of the colour bar
-COLOURS = "cividis"  # told apart by the colour-blind, and in grey
+COLOURS = "cividis"  # distinct for the colour-blind, and in grey
 NONE = "#EEEEEE"  # no pair; parts that were not mined are white
 DARK = 0.55  # of the scale: darker squares have white numbers
 

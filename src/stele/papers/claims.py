@@ -65,7 +65,7 @@ class Bars(Strict):
 
 
 class PrintedVerdict(Strict):
-    """The verdict on print that the file states."""
+    """The verdict on the printed numbers that claims.yaml states."""
 
     verdict: Verdict = Field(description="verdict on the printed numbers")
     why: str = Field(

@@ -115,7 +115,7 @@ def read_part(kind: type[Part], path: Path | str) -> Part:
 
 
 def read_paper(folder: Path) -> Paper:
-    """Reads a folder's paper.yaml, else that of the paper with the folder's name; else it only has that name.
+    """Reads a folder's paper.yaml, or that in paper_tables/; without either, the paper has only the folder's name.
 
     Raises SteleError, which names the file and the key, for an unknown key or a wrong value.
     """

@@ -143,7 +143,7 @@ class Column(Strict):
 
 
 class Line(Strict):
-    """One printed line of every row, as a metric of its own."""
+    """A line that every row of a table has, with its own metric."""
 
     key: Key
     label: str = ""

@@ -30,7 +30,7 @@ class Availability:
 
     @cached_method
     def finetuning_problem(self, recipe: str | None) -> Problem | None:
-        """(state, reason) if a chain of fine-tunings lacks something or contradicts itself, else None; ignores data."""
+        """(state, reason) if a chain of fine-tunings lacks a language or model, or contradicts itself, else None."""
         for name in self.finetuning.chain(recipe):
             if reason := self.finetuning.lacking(name):
                 return "not in scale", reason

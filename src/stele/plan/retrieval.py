@@ -122,7 +122,7 @@ class Retrieval:
         return {**self.rows.inputs(row_of(w), w.seeds), **{name: paths for name, paths in before.items() if paths}}
 
     def encoded_before(self, w, file: str) -> list[str]:
-        """Paths of one file of each collection that is encoded in a separate job, as several benchmarks search it."""
+        """Paths of `file` for each collection that a job of its own encodes because several benchmarks search it."""
         benchmark, data = self.protocols.data.benchmark(w.benchmark).collections_of, self.protocols.data
         if not benchmark:
             return []

@@ -25,7 +25,7 @@ class TrainingSet(Strict):
     """
 
     module: str = Field(description="module of stele/benchmarks that reads the training set")
-    data: list[str] | None = Field(None, description="datasets that it reads; null: all that the job is given")
+    data: list[str] | None = Field(None, description="datasets that it reads; null: all datasets of the job")
     entry: str | None = plan_key(description="key of the training set in training_sets.yaml")
 
     @model_validator(mode="before")

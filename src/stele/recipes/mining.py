@@ -124,7 +124,7 @@ class IctRecipe(MiningRecipe):
 
 # --- on the knowledge base --------------------------------------------------------------------------------------------
 class TokenLengths(Strict):
-    """Keys that `pairs tokenise` reads; it reads no others, and no other command reads them."""
+    """Keys that only `pairs tokenise` reads; it reads no others."""
 
     query_tokens: int = Field(128, ge=3, description="most tokens of a query, special ones included")
     passage_tokens: int = Field(128, ge=3, description="most tokens of a passage, special ones included")
@@ -150,7 +150,7 @@ class KnowledgeRecipe(MiningRecipe, TokenLengths):
 
 
 class IlkRecipe(KnowledgeRecipe):
-    """Mining recipe of ILK, without keys of its own."""
+    """Mining recipe of ILK."""
 
     method: Literal["ilk"] = "ilk"
     max_pairs: int | None = Field(5_000_000, ge=1, description="most pairs of a language; null: no limit")

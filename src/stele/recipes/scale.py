@@ -67,7 +67,7 @@ class Scale(Strict):
         "of config.yaml have no limit; null: no limit",
     )
     languages: list[str] | None = Field(
-        None, description="languages of the generated data; null: all that a dataset has"
+        None, description="languages of the generated data; null: all languages of a dataset"
     )
     pretraining_languages: dict[str, list[str]] = Field(
         {},

@@ -172,7 +172,7 @@ def _is_module(workflow) -> bool:
 def on_start(plan: Plan, workflow) -> None:
     """Snakemake's `onstart`, called before jobs run: notes this driver, starts the worker and the progress display.
 
-    Raises WorkflowError for a second scale in one folder, another driver of the same outputs, and a hopeless run.
+    Raises WorkflowError for a second scale in one folder, another driver of the same outputs, or a run sure to fail.
     """
     from stele.snakemake_support import progress
 

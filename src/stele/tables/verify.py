@@ -113,7 +113,7 @@ def _result(path: Path) -> Iterator[Damage | str]:
         if source.name in FILES and source.is_file():
             yield from _files(source)
         if source.is_file() and records.content_digest(source) != record["inputs"].get(name, ""):
-            yield f"{path}: not made from the {source.name} that stands there now"
+            yield f"{path}: not made from the current {source.name}"
 
 
 def _files(source: Path) -> Iterator[Damage]:

@@ -70,7 +70,7 @@ class Finding(NamedTuple):
 
     @property
     def differences(self) -> list[PartDifference]:
-        """Differences of all parts, for cells by rival; empty for a claim with a single part."""
+        """Differences of all parts, such as one for each rival; empty for a claim with a single part."""
         differences = []
         for name, part in self.parts.items():
             inner = part.differences or [PartDifference("", part.shown.mean)]
@@ -184,7 +184,7 @@ def comparable(estimate: Estimate, bar: float, languages: Sequence[Estimate] = (
 
 def margin(estimate: Estimate, amount: float, bar: float, is_limit: bool = False) -> Finding:
     """Finding on the claim that left is above right by `amount`: the interval lies within the bar around the amount, or
-    above it if it `is_limit`. A different size is not the contrary; only a difference below 0 is."""
+    above the amount if that `is_limit`. A different size is not the contrary; only a difference below 0 is."""
     above = greater(estimate, bar)
     size = [p_above(estimate, amount - (0 if is_limit else bar))]
     if not is_limit:

@@ -136,7 +136,7 @@ def ratio(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement:
 
 
 def _limits(number: float, error: float) -> tuple[float, float, float]:
-    """Returns a number with the smallest and the largest unrounded value that it can stand for."""
+    """Returns a number with the smallest and the largest unrounded value that round to it."""
     return number, number - error, number + error
 
 

@@ -129,7 +129,7 @@ class TokenRecall(PassageMetric):
         return values
 
     def forms(self, case: Case, row: int) -> Collection[str]:
-        """Strings of which one must stand in the passages, for the question of a row."""
+        """Strings of which one must occur in the passages, for the question of a row."""
         return span_answers(case, row)
 
     def notes(self, case: Case) -> dict[str, int]:
@@ -144,7 +144,7 @@ class TokenizedTokenRecall(TokenRecall):
     """r_tokenized@nkt: r@nkt of XOR-Retrieve with its answers tokenised like the passages; not the official score.
 
     The official rule looks for the raw answer in tokenised text, where "Moscow, Russia" has become "Moscow , Russia".
-    Here an answer is also found when its own word_tokenize tokens, joined by blanks, stand there, so a question never
+    Here an answer is also found when its own word_tokenize tokens, joined by blanks, occur there, so a question never
     scores lower than by the official rule.
     """
 

@@ -72,7 +72,7 @@ class Dense(Kind):
         return self.upstream.finetuning.encoder(row.model, self._recipe(row), seeds)
 
     def learns(self, row: RunKey) -> bool:
-        """Whether a fine-tuning seed decides anything of the row: without one all its seeds would be copies."""
+        """Whether a row depends on a fine-tuning seed; if not, all its seeds would be copies."""
         return self._recipe(row) is not None
 
     def seeds(self, row: RunKey) -> list[str]:

@@ -1,4 +1,4 @@
-"""Rows that count a dataset, a test collection or mined pairs; its name stands in place of the row's model."""
+"""Rows that count a dataset, a test collection or mined pairs; its name takes the place of the row's model."""
 
 from __future__ import annotations
 

@@ -133,7 +133,7 @@ def outlined(text: str) -> str:
 
 
 def box(value: Box, widest: str) -> str:
-    """LaTeX of one box; `widest` is the longest raised mark of a column of numbers, for which each box keeps room."""
+    """LaTeX of one box, with room for `widest`, the longest raised mark of its column of numbers."""
     text = escape(value.text)
     if value.number and len(value.text) > 1:
         text = text.replace("-", "$-$", 1)

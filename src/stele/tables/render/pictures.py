@@ -1,6 +1,6 @@
 """Pictures in pages: drawn figures, differences with intervals, loss curves.
 
-A figure is read back from its SVG file, with its title and description, and stands in a page as a data address, so that
+A figure is read back from its SVG file, with its title and description, and goes into a page as a data address, so that
 the page needs no other file. As an image an SVG runs no script and loads nothing, whatever it holds. The small pictures
 are SVG with attributes alone, since a page allows no style but its own, and say in words what they show.
 """

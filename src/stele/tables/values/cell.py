@@ -62,7 +62,7 @@ class Cell(TableCell):
 
     @property
     def complete(self) -> bool:
-        """Whether our value covers all languages that the cell stands for."""
+        """Whether our value covers all languages of the cell."""
         return (
             self.measured
             and self.reference is not None

@@ -71,7 +71,7 @@ class Context(Strict):
     def seeds_of(self, table: Table, result: tuple[str, str, str]) -> tuple[str, ...]:
         """Seeds over which a table averages a result, from the context or else from the table's spec.
 
-        Empty stands for the seeds of the configuration.
+        An empty list means the seeds of the configuration.
         """
         rows = self.table_seeds.get(table.id)
         return tuple(table.seeds.names() if rows is None else rows.get(RunKey(*result).name, ()))

@@ -19,7 +19,7 @@ EPS = 1e-12  # as in MSM's released code
 
 
 class RunningNorm(nn.Module):
-    """Batch normalisation of [n, width] by the batch's statistics, with gradients, or by running ones, without.
+    """Batch normalisation of [n, width] by the batch's statistics (with gradients) or by running ones (without).
 
     mean, variance   float32 [sets, width], 0 and 1 at first: running statistics of all batches (one set) or by language
     seen             float32 [2, width]: mean and unbiased variance of the last batch normalised by its own statistics
