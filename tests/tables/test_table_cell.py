@@ -2,7 +2,7 @@
 
 import pytest
 
-from stele.papers.table import accepts_rows, results_needed
+from stele.papers.table import accepts_rows, references
 from stele.papers.table_parts import Report, Target, merge, resolve
 from stele.tables.render.layout import delta_of
 from stele.tables.values import numbers
@@ -24,6 +24,10 @@ def test_a_setting_by_benchmark_leaves_other_benchmarks_without_a_target():
     settings = Target(setting={"mrtydi": "multilingual"}, model="msm", metric="m", language="en")
     assert resolve(merge([settings, Target(benchmark="mrtydi")])).setting == "multilingual"
     assert resolve(merge([settings, Target(benchmark="lareqa")])) is None
+
+
+def results_needed(*shown, **options):
+    return sorted({value.result for value in references(*shown, **options)})
 
 
 def test_the_results_that_tables_need(msm):

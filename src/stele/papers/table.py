@@ -18,7 +18,6 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from stele.artifacts.results import RunKey as Result
 from stele.errors import SteleError
 from stele.papers.paper import FILE, TODAY, PaperPart, read_part, repeated
 from stele.papers.table_parts import (
@@ -319,8 +318,3 @@ def references(table: Table, recompute: str = "own", extra_models: Iterable[str]
         for cell in table.cells_of(group, row):
             if cell.reference and (recompute == "all" or not cell.source):
                 yield cell.reference
-
-
-def results_needed(table: Table, recompute: str = "own", extra_models: Iterable[str] = ()) -> list[Result]:
-    """Results that a table shows, sorted."""
-    return sorted({value.result for value in references(table, recompute, extra_models)})

@@ -73,14 +73,13 @@ class Tables:
     @cached_method
     def rows_of(self, table: str) -> list[RunKey]:
         """The rows of a table, including those of the user's own models. Raises SteleError for unknown names in it."""
-        from stele.papers.table import load_spec, references, results_needed
+        from stele.papers.table import load_spec, references
 
         table_spec, config = load_spec(self.specs[table]), self.paths.settings.config
-        shown = table_spec, config.recompute, self.extra_rows(table)
-        values = ((str(self.specs[table]), value) for value in references(*shown))
-        if problems := unknown_names(values, self.models.all):
+        values = [*references(table_spec, config.recompute, self.extra_rows(table))]
+        if problems := unknown_names(((str(self.specs[table]), value) for value in values), self.models.all):
             raise SteleError("\n".join(problems))
-        return results_needed(*shown)
+        return sorted({value.result for value in values})
 
     @cached_method
     def extra_rows(self, table: str) -> list[str]:
