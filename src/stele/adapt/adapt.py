@@ -194,7 +194,8 @@ def settled(
         return {**values, "models": {**values["models"], **fresh, **with_budget(earlier.get("models", {}), fresh)}}
 
     values["adapt"] = {**evaluated_keys(name, methods, rules), **values["adapt"]}
-    refuse_few_positions(plan_of(with_steps(rules.steps)), name)
+    if not args.plan:  # a plan may be edited to shorter texts
+        refuse_few_positions(plan_of(with_steps(rules.steps)), name)
     steps = steps_of(args, earlier, name, rules)
     if steps is None and not args.plan:
         plan_of(with_steps(rules.steps)).adaptation.keys()  # raises if a row cannot be built, before anything is timed
@@ -220,7 +221,8 @@ def refuse_few_positions(plan: Plan, name: str) -> None:
         if most is not None and longest > most:
             raise SteleError(
                 f"{name}: reads at most {most} tokens (max_position_embeddings in its config.json), but {model} is "
-                f"trained on texts of {longest}; give an encoder that reads {longest}"
+                f"trained on texts of {longest}; give an encoder that reads {longest}, or shorten the texts in the "
+                "files that --plan writes"
             )
 
 
