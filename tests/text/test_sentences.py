@@ -42,6 +42,26 @@ def test_full_stops_of_every_script(language):
     assert texts(" ".join(CASES[language]), language) == CASES[language]
 
 
+@pytest.mark.parametrize(("language", "right", "typed"), [
+    ("am", "።", "፡፡"), ("am", "።", "::"), ("am", "።", " ፡፡"),
+    ("bn", "।", "৷"), ("bn", "।", "|"), ("hi", "।", " |"), ("hi", "।", "||"),
+])  # fmt: skip
+def test_signs_that_are_typed_for_a_full_stop_end_sentences(language, right, typed):
+    first, *_, last = [sentence[:-1] for sentence in CASES[language]]
+    for text in (
+        f"{first}{right} {last}{right}",
+        f"“{first}{right}” {last}{right}",
+        f"({last}) {first}{right} {last}{right}",
+    ):
+        want = [sentence.replace(right, typed) for sentence in texts(text, language)]
+        assert len(want) == 2
+        assert texts(text.replace(right, typed), language) == want
+
+
+def test_bars_and_colons_in_other_scripts_end_nothing():
+    assert len(texts("std::vector | a || b", "en")) == len(texts("ወንጌል 3፡16 ሰላም፡ለዓለም", "am")) == 1
+
+
 @pytest.mark.parametrize("language", JOINED)
 def test_scripts_without_spaces(language):
     assert texts("".join(JOINED[language]), language) == JOINED[language]

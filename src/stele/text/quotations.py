@@ -133,7 +133,7 @@ def _role_of_quote(parts: list[str], number: int) -> str:
 # --- what follows a closing sign ---
 LABELS = "》〉】〗〕〙〛］｝}⟧⟩⟫⦆｠❳❩❫❭❯❱❵﹀︾︼︘︺﹞﹜"  # after titles, headings and notes: the sentence continues
 _TITLES = "』"  # ends none in the middle of a sentence: 映画『谷の風!』主題歌
-_STOPS = ".。．｡!！?？।॥۔؟።။…"
+_STOPS = ".。．｡!！?？।॥৷|۔؟።፡။…"
 _MARKS = '"“”„«»‘「」『』｢｣'
 _LETTER_OR_VOWEL_SIGN = "[\\w\u0900-\u0903\u093a-\u0963\u0981-\u09fe]"  # \\w has no vowel signs
 _JAPANESE = re.compile(

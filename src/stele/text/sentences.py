@@ -7,7 +7,8 @@ slower. The additional rules are:
 1. sentencex gets the text without brackets and quotation marks. A closing sign stays with its opening sign, as do notes
    after it ([3], [2004]); a pair of at most LONGEST characters is not split; at the end of a quotation, a particle or a
    verb of saying shows that the sentence continues (`quotations.py`).
-2. It lacks some full stops: those of Khmer and Tibetan, and a CJK full stop before a Latin letter or digit.
+2. It lacks some full stops: those of Khmer and Tibetan, a CJK full stop before a Latin letter or digit, and the usual
+   substitutes: ፡፡ and :: for the Ethiopic one, | and the numerator ৷ for a danda.
 3. Thai and Lao have neither full stops nor spaces between words. A space ends a phrase, not always a sentence: we split
    at a space before a connective, and at any space between letters once the piece has PHRASE characters.
 4. No boundary follows an abbreviation, an initial, an ordinal or a part of a date (`abbreviations.py`), and none
@@ -36,18 +37,20 @@ from stele.text.quotations import Pair, goes_on_behind, is_particle, read_signs,
 PHRASE = 20  # characters after which any space between Thai or Lao letters ends a piece
 PIECE = 10_000  # most characters given to sentencex at once
 
-# full stops that sentencex does not know: Khmer khan and bariyoosan, Tibetan shad; ideographic ones before Latin text
+# full stops that sentencex does not know: Khmer khan and bariyoosan, Tibetan shad; ideographic ones before Latin text;
+# two Ethiopic word spaces or colons, and a bar or a Bengali numerator for a danda, as keyboards give them
 _OWN_STOP = re.compile(
     "(?<![\u17d4\u17d5\u0f0d\u0f0e])[\u17d4\u17d5\u0f0d\u0f0e]++(?= *+[^ ])"
     "|(?<![\u3002\uff61\uff01\uff1f])[\u3002\uff61\uff01\uff1f]++(?= *+[A-Za-z0-9])"
+    "|(?<=[\u1200-\u137c]) ?(?:\u1361{2,}|::)(?= *+[^ ])|(?<=[\u0900-\u0b7f]) ?(?:\\|{1,2}|\u09f7)(?= *+[^ |])"
 )
 # a note follows the sentence that it belongs to: [3], [2004], [note 1]
 _NOTES = re.compile(r"(?: ?\[(?:\d[\d,;–—-]{0,30}|[a-z]|(?:note|nb|n) ?\d+|citation needed)\])+", re.I)
-_NO_BEGINNING = frozenset(("", *",;:、，；：·・.!?。．！？｡،؛।॥۔؟።။"))  # no sentence begins with these
+_NO_BEGINNING = frozenset(("", *",;:、，；：·・.!?。．！？｡،؛।॥৷۔؟።။"))  # no sentence begins with these
 _UNSPACED_GAP = re.compile('(?<=[\u0e01-\u0e4e\u0e81-\u0ecd"”’)%0-9]) +(?=[\u0e01-\u0e4e\u0e81-\u0ecd"“‘(])')
-_ODD = re.compile(
-    "[\u0e01-\u0eb0\u0f0d\u0f0e\u17d4\u17d5\u3002\uff01\uff1f\uff61]"
-)  # a sign or letter of the two above
+_ODD = re.compile(  # a sign or letter of the two above, or "::", which is looked for apart, for speed
+    "[|\u09f7\u0e01-\u0eb0\u0f0d\u0f0e\u1361\u17d4\u17d5\u3002\uff01\uff1f\uff61]"
+)
 _LETTER_GAP = re.compile("[\u0e01-\u0e4e\u0e81-\u0ecd] +[\u0e01-\u0e4e\u0e81-\u0ecd]")
 # Thai connectives that begin a clause: which, in order to, however, because, by, while, when, besides, therefore,
 # after ...
@@ -97,7 +100,7 @@ def tidy(text: str) -> str:
 
 def _ends(text: str, language: str) -> list[int]:
     """Positions inside the text where a sentence ends, after its following white space; ascending."""
-    odd = not text.isascii() and _ODD.search(text) is not None
+    odd = not text.isascii() and (_ODD.search(text) is not None or "::" in text)
     parts = split_at_signs(text)
     if len(parts) == 1:
         ends = [end for end in _library_ends(text, language) if not goes_on(text, end, language)]
