@@ -36,16 +36,22 @@ _LISTED = {
     """,
     "fi": "dr prof tri maist toht ins esim ks vrt puh",
     "fr": "m mm mme mmes mlle mlles dr pr prof st ste sts stes mgr me gén col cap lt av bd bld pl cf éd jr rév",
+    "gu": "ડૉ ડો શ્રી શ્રીમતી પં પ્રો ઈ.સ",
     "he": "פרופ אינג מס עמ טל",
+    "hi": "डॉ डा श्री श्रीमती सुश्री पं प्रो मि मिस मो ई.पू",
     "hu": "dr ifj id özv prof szt br gr bp kb pl ill ún vö ld",
     "id": "dr drs dra ir prof h hj kh tn ny sdr yth jl jln gg kec kab prov pt cv st tb",
     "it": """
         sig sigg sigra dott dottssa prof profssa avv ing arch geom rag on sen gen col cap ten mons d fr s ss sta sto
         v vle cfr soc spett gent egr
     """,
+    "kn": "ಡಾ ಶ್ರೀ ಶ್ರೀಮತಿ ಪ್ರೊ ಕ್ರಿ.ಶ ಕ್ರಿ.ಪೂ",
+    "mr": "डॉ श्री श्रीमती कु पं प्रो इ.स इ.स.पू",
     "ms": "dr prof ir ts hj tn pn cik jln lrg kg sdn dato",
+    "ne": "डा डॉ श्री श्रीमती पं प्रा प्रो वि.सं ई.पू",
     "nl": "dr drs mr mw mevr dhr hr prof ing ir ds st burg gen kol maj kap vgl resp zgn",
     "no": "dr hr fr frk prof ing mag jf jfr kl tlf st",
+    "pa": "ਡਾ ਸ੍ਰੀ ਪ੍ਰੋ",
     "pl": "dr hab prof inż mgr lek św bł ks o abp bp kard gen płk mjr kpt por ul al pl os im tzw zob",
     "pt": """
         sr sra srta srs dr dra drs prof profa eng arq gen cel cap ten sgto d dom fr pe mons s sta sto av r pça tv al
@@ -54,6 +60,7 @@ _LISTED = {
     "ru": "см ср им ул пр пл пер пос дер тов акад проф доц инж ген полк кап св о",
     "sv": "dr hr fr prof ing mag jfr jmf kl tel st",
     "sw": "dkt bw bi mhe mh prof na rev",
+    "ta": "திரு திருமதி திருமிகு மிஸ் ரெவ் பேரா கி.மு கி.பி",
     "te": """
         డా డాక్టర్ శ్రీ శ్రీమతి ప్రొ కుమారి చి క్రీ.పూ క్రీ.శ క్రీ శ పూ కి మీ ఎ ఏ బి సి డి ఇ ఎఫ్ జి జీ హెచ్ ఐ జె జే
         కె కే ఎల్ ఎమ్ ఎం ఎన్ ఓ ఒ పి క్యూ ఆర్ ఎస్ టి టీ యు యూ వి వీ డబ్ల్యు ఎక్స్ వై జెడ్
