@@ -24,6 +24,7 @@ def planted(text):
         (PASSAGE, True, 1.0),
         (PASSAGE.upper().replace(",", " ;"), True, 1.0),  # neither case nor punctuation matter
         (f"It is said: {PASSAGE} So they say.", True, 1.0),
+        (PASSAGE.replace("rr", "r\u00adr").replace("d ", "d\u200f ").replace("th", "\u200bt\u200ch"), True, 1.0),
         (" ".join([*WORDS[:3], "wide", *WORDS[3:]]), False, 4 / 5),  # one word more: the first stretch of five is gone
         (" ".join(WORDS[:24]), False, 3 / 5),
         (" ".join(WORDS[:16]), None, None),  # two of five

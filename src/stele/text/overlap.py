@@ -1,9 +1,9 @@
 """Find texts that occur in documents, exactly or nearly, such as a benchmark's passages in training documents.
 
-A text is a sequence of words in lower case without punctuation (in scripts without spaces: of single characters), cut
-into stretches of STRETCH words that cover it. A document contains it *exactly* if it contains all stretches in their
-places, *nearly* if it contains at least the share NEAR of them anywhere. A text with fewer words than a stretch must be
-a sentence of the document; a text with fewer than SHORTEST words is not searched for.
+A text is a sequence of words in lower case without punctuation or invisible marks (in scripts without spaces: of single
+characters), cut into stretches of STRETCH words that cover it. A document contains it *exactly* if it contains all
+stretches in their places, *nearly* if it contains at least the share NEAR of them anywhere. A text with fewer words
+than a stretch must be a sentence of the document; a text with fewer than SHORTEST words is not searched for.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ STRETCH, SHORTEST = 8, 3  # words
 NEAR = 0.5
 _UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 _WORD = regex.compile(rf"[{_UNSPACED}]|[^\s\p{{P}}\p{{S}}{_UNSPACED}]+")
+_UNSEEN = regex.compile(r"\p{Cf}")  # soft hyphens, zero-width spaces and joiners, marks of direction
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -39,7 +40,7 @@ def words_of(text: str) -> list[str]:
     >>> words_of("The Daugava's length:  1,020 km."), words_of("東京は首都")
     (['the', 'daugava', 's', 'length', '1', '020', 'km'], ['東', '京', 'は', '首', '都'])
     """
-    return _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
+    return _WORD.findall(_UNSEEN.sub("", unicodedata.normalize("NFKC", text)).casefold())
 
 
 def find_overlaps(
