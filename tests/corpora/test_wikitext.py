@@ -254,6 +254,13 @@ def test_sections_point_to_their_first_paragraph():
     assert page.sections == [("A", 1), ("B c", 1), ("D", 3), ("Empty", 3), ("E", 3)]
 
 
+def test_a_heading_of_a_template_alone_begins_a_section_without_title():
+    """As of French headings of centuries: their text is not of the section before."""
+    page = extract("Lead.\n== A ==\nOne.\n=== {{s|19}} ===\nTwo.\n==={{s|20}}===\nThree.\n== = ==\nFour.", SITE)
+    assert page.paragraphs == ["Lead.", "One.", "Two.", "Three.", "Four."]
+    assert page.sections == [("A", 1), ("", 2), ("", 3), ("", 4)]
+
+
 MARKUP = [
     "[[", "]]", "{{", "}}", "{|", "\n|}", "\n|-", "|", "'''", "''", "==", "\n== ", "\n* ", "<ref>", "</ref>", "<!--",
     "-->", "<nowiki>", "</nowiki>", "<table>", "</table>", "<br>", "[http://x ", "]", "File:", "Kategorie:", "de:",

@@ -41,7 +41,7 @@ GROUP_ROWS = 100_000  # of a file of rows, as redirects are
 
 
 class Section(NamedTuple):
-    """A heading and the number of the first sentence under it."""
+    """A heading, "" for one whose text is unknown, and the number of the first sentence under it."""
 
     title: str
     first_sentence: int

@@ -52,7 +52,10 @@ class PageLink(NamedTuple):
 
 @dataclass(slots=True)
 class PageText:
-    """Text of a page: its paragraphs, its links in reading order, and (title, first paragraph) of each section."""
+    """Text of a page: its paragraphs, its links in reading order, and (title, first paragraph) of each section.
+
+    The title is "" where the section's heading shows nothing but removed markup, such as a template.
+    """
 
     paragraphs: list[str] = field(default_factory=list)
     links: list[PageLink] = field(default_factory=list)
@@ -82,11 +85,11 @@ def extract(wikitext: str, site: Site) -> PageText:
     texts = inline.read([raw for _, raw in blocks], site)
     for (is_heading, _), (text, offset, links) in zip(blocks, texts, strict=True):
         if is_heading:
-            headings.append(text)
+            headings.append(text if text.strip("=") else "")  # of ==={{s|19}}===, only the signs are left
         elif _LETTER_OR_DIGIT.search(text):
             number = len(page.paragraphs)
             if headings:
-                page.sections += [(title, number) for title in headings if title]
+                page.sections += [(title, number) for title in headings]
                 headings = []
             page.paragraphs.append(text)
             if links:
