@@ -48,6 +48,10 @@ def links(wikitext, site=SITE):
         ("<table>a</table><table>b</table>C</table>D", ["CD"]),
         # references, comments, nowiki and other extension tags
         ('A<ref>x</ref> b<ref name="y" /> c<ref name=z>{{cite|[[d]]}}</ref>.', ["A b c."]),
+        (
+            "<langconvert from=zh to=zh-tw>A</langconvert><meta x=y/> <phonos file=b.ogg>b</phonos><link rel=c>d",
+            ["A bd"],
+        ),
         ("A<!-- b [[c]] -->d", ["Ad"]),
         ("A\n<!-- a line -->\nb", ["A b"]),
         ("A <!-- unclosed [[b]]", ["A"]),

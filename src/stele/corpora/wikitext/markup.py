@@ -26,7 +26,7 @@ _BREAK = re.compile(rf"<\s*+(?:/\s*+)?br\b{ATTRIBUTES}>", re.I)
 _INLINE = (
     "a|abbr|b|bdi|bdo|big|cite|code|data|del|dfn|em|font|i|img|ins|kbd|mark|nobr|q|rb|rp|rt|rtc|ruby|s|samp|small|span|strike"
     "|strong|sub|sup|time|tt|u|var|wbr|table|col|colgroup|tfoot|translate|tvar|languages|abstract|button|input|label|option"
-    f"|select|textarea|center|noinclude|onlyinclude|nowiki|poem|{DROPPED}"
+    f"|select|textarea|center|noinclude|onlyinclude|nowiki|poem|phonos|langconvert|link|meta|{DROPPED}"
 )
 _INLINE_TAG = re.compile(rf"</?{one_of(_INLINE)}(?:\s{ATTRIBUTES})?/?>", re.I)
 # tags with a typo, such as <br.> or <small;>, whose names are not words
