@@ -3,7 +3,9 @@
 import bz2
 import gzip
 import lzma
+import struct
 
+import pyarrow
 import pytest
 
 from stele.errors import SteleError
@@ -43,12 +45,20 @@ def test_a_damaged_state_names_itself_and_what_to_do(tmp_path, content):
 
 # --- compressed files -------------------------------------------------------------------------------------------------
 TEXT = b"".join(b"%d sentences\n" % number for number in range(150_000))  # more than a block
+
+
+def pzstd(data):
+    """As pzstd writes it: before each frame of zstd one to skip, with the frame's size."""
+    packed = pyarrow.compress(data, codec="zstd", asbytes=True)
+    return b"\x50\x2a\x4d\x18" + struct.pack("<II", 4, len(packed)) + packed
+
+
 COMPRESSIONS = pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress])
 
 
-@COMPRESSIONS
+@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress, pzstd])
 def test_a_file_of_several_streams_is_read_whole(tmp_path, compress):
-    """As pigz, pbzip2 and pixz write them, and as `cat` joins files."""
+    """As pigz, pbzip2, pixz and pzstd write them, and as `cat` joins files."""
     assert len(TEXT) > BLOCK
     (path := tmp_path / "x").write_bytes(compress(TEXT) + compress(b"") + compress(b"last"))
     assert b"".join(unpacked_blocks(path)) == TEXT + b"last"

@@ -267,6 +267,7 @@ _OPEN: dict[bytes, Callable[[IO[bytes]], IO[bytes]]] = {  # by the first bytes
     b"BZh": open_bz2,
     b"\xfd7zXZ\0": open_xz,
     b"\x28\xb5\x2f\xfd": _open_zstd,
+    b"\x50\x2a\x4d\x18": _open_zstd,  # the sizes that pzstd writes before each of its frames
 }
 
 
