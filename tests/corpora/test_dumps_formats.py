@@ -59,6 +59,12 @@ def test_every_format_is_read_alike(wiki, version, encoding):
     assert [p.model for p in pages[3:]] == (["javascript"] if since(version, MODELLED) else [])
 
 
+@pytest.mark.parametrize(("version", "target"), [("0.3", None), ("0.4", "А"), ("0.5", "А"), ("0.6", "А")])
+def test_a_page_that_is_marked_is_a_redirect_in_any_words(wiki, version, target):
+    wiki.write(data=export(version).replace("#пренасочване", "#перанакіраваньне").encode())
+    assert [page.redirect for page in list(read_dump(find_dump(wiki.folder)))[1:4]] == [None, target, None]
+
+
 ANSWER = {
     "general": {"case": "first-letter"},
     "namespaces": {

@@ -21,6 +21,7 @@ SHORT = {"abbreviations._WORD", "dump_files._ARTICLES"}
 # patterns that are tried at the beginning of a text or a line alone
 AT_START = {
     "dump_files.redirect_pattern",
+    "xml_dump._MARKED",
     "xml_dump._PROLOG",
     "paragraphs._GALLERY_LINE",
     "paragraphs._HEADING",

@@ -32,6 +32,7 @@ _END = b"</mediawiki>\n"
 _LINE = re.compile(rb"^(\d{1,15}):\d+:", re.M)  # of an index: offset:page id:title
 # what may stand before the root: a declaration, comments, white space; a document type (and its entities) may not
 _PROLOG = re.compile(r"\ufeff?(?:\s|<\?(?:(?!\?>).)*\?>|<!--(?:(?!--).)*-->)*", re.S)
+_MARKED = re.compile(r"\s*#[^\[\n]*\[\[([^\[\]|#\n]+)")  # the text of a page that an export marks as a redirect
 
 
 class Page(NamedTuple):
@@ -256,10 +257,11 @@ def _page(element: etree._Element, site: Site, unmarked: re.Pattern[str]) -> Pag
 def _redirect(element: etree._Element, text: str, unmarked: re.Pattern[str]) -> str | None:
     """Target of a redirect as the export gives it; None for other pages.
 
-    Exports before format 0.4 do not mark redirects, those before 0.6 do not give targets: there the text is parsed.
+    Exports before format 0.4 do not mark redirects, those before 0.6 do not give targets: there the text is parsed. In
+    a marked one any word stands for a redirect.
     """
     node = element.find("{*}redirect")
     if node is not None and node.get("title"):
         return node.get("title")
-    match = unmarked.match(text)
+    match = (unmarked if node is None else _MARKED).match(text)
     return match.group(1) if match else None
