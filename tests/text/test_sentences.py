@@ -122,6 +122,8 @@ def test_long_texts_are_split_as_short_ones():
         ("ar", "عام 44 ق.م. في روما"), ("hi", "डॉ. शर्मा और मि. सिंह आए"), ("mr", "इ.स. १९४७ मध्ये डॉ. जोशी"),
         ("ne", "डा. शर्मा वि.सं. २०४७ मा"), ("ta", "கி.மு. 300 இல் திரு. ராமன்"), ("gu", "ઈ.સ. ૧૯૪૭માં ડૉ. શર્મા"),
         ("kn", "ಕ್ರಿ.ಶ. 1900ರಲ್ಲಿ ಡಾ. ರಾಮ"), ("pa", "ਡਾ. ਸਿੰਘ ਅਤੇ ਪ੍ਰੋ. ਕੌਰ"),
+        ("ta", "மு. கருணாநிதி 5 கி.மீ. தூரம்"), ("ka", "ა. წერეთელი მწერალი იყო"), ("or", "ଡ. ରାମ ଆସିଲେ"),
+        ("hi", "वि. सं. २०४७ में 5 कि.मी. दूर"), ("ne", "वि. सं. २०४७ मा"), ("pa", "ਸ. ਬੇਅੰਤ ਸਿੰਘ"), ("gu", "૫ કિ.મી. દૂર"),
     ],
 )  # fmt: skip
 def test_no_sentence_ends_after_an_abbreviation_an_ordinal_or_within_a_date(language, text):
@@ -134,6 +136,8 @@ def test_no_sentence_ends_after_an_abbreviation_an_ordinal_or_within_a_date(lang
         ("en", ["They made art.", "Another came in 1900.", "He saw Linear B.", "The end was near."]),
         ("en", ["It was later.", "then nobody came."]),  # five letters and no capital, as on the web
         ("es", ["Murió en 1900.", "Nació ahí."]), ("mr", ["त्याला दे.", "तो लेखक आहे."]), ("ka", ["ეს წიგნია.", "ეს არა."]),
+        ("ka", ["გარდაიცვალა 1915 წ.", "ის იყო მწერალი."]), ("ta", ["அது பழமை.", "நீ வந்தாய்."]),
+        ("hi", ["वह अच्छा है.", "वह गया था."]), ("or", ["ସେ ଗଲେ.", "ସେ ଆସିଲେ."]), ("gu", ["તે સારું છે.", "તે ગયો."]),
         ("ar", ["عام 1900.", "ثم مات."]), ("ko", ["그는 갔다.", "iPhone은 새 것이다."]),
         ("vi", ["Ở ngoại ô.", "Sau đó."]), ("en", ["See 1815.", "1960 was better."]),
     ],

@@ -36,22 +36,23 @@ _LISTED = {
     """,
     "fi": "dr prof tri maist toht ins esim ks vrt puh",
     "fr": "m mm mme mmes mlle mlles dr pr prof st ste sts stes mgr me gén col cap lt av bd bld pl cf éd jr rév",
-    "gu": "ડૉ ડો શ્રી શ્રીમતી પં પ્રો ઈ.સ",
+    "gu": "ડૉ ડો શ્રી શ્રીમતી પં પ્રો ઈ.સ કિ કિ.મી",
     "he": "פרופ אינג מס עמ טל",
-    "hi": "डॉ डा श्री श्रीमती सुश्री पं प्रो मि मिस मो ई.पू",
+    "hi": "डॉ डा श्री श्रीमती सुश्री पं प्रो मि मिस मो ई.पू वि सं कि मी कि.मी",
     "hu": "dr ifj id özv prof szt br gr bp kb pl ill ún vö ld",
     "id": "dr drs dra ir prof h hj kh tn ny sdr yth jl jln gg kec kab prov pt cv st tb",
     "it": """
         sig sigg sigra dott dottssa prof profssa avv ing arch geom rag on sen gen col cap ten mons d fr s ss sta sto
         v vle cfr soc spett gent egr
     """,
-    "kn": "ಡಾ ಶ್ರೀ ಶ್ರೀಮತಿ ಪ್ರೊ ಕ್ರಿ.ಶ ಕ್ರಿ.ಪೂ",
-    "mr": "डॉ श्री श्रीमती कु पं प्रो इ.स इ.स.पू",
+    "kn": "ಡಾ ಶ್ರೀ ಶ್ರೀಮತಿ ಪ್ರೊ ಕ್ರಿ.ಶ ಕ್ರಿ.ಪೂ ಕಿ.ಮೀ",
+    "mr": "डॉ श्री श्रीमती कु पं प्रो इ.स इ.स.पू कि.मी",
     "ms": "dr prof ir ts hj tn pn cik jln lrg kg sdn dato",
-    "ne": "डा डॉ श्री श्रीमती पं प्रा प्रो वि.सं ई.पू",
+    "ne": "डा डॉ श्री श्रीमती पं प्रा प्रो वि सं वि.सं ई.पू कि मी कि.मी",
     "nl": "dr drs mr mw mevr dhr hr prof ing ir ds st burg gen kol maj kap vgl resp zgn",
     "no": "dr hr fr frk prof ing mag jf jfr kl tlf st",
-    "pa": "ਡਾ ਸ੍ਰੀ ਪ੍ਰੋ",
+    "or": "ଡ ଡା ଡଃ ପ୍ରୋ ଶ୍ରୀ ଶ୍ରୀମତୀ",
+    "pa": "ਡਾ ਸ੍ਰੀ ਪ੍ਰੋ ਸ ਕਿ.ਮੀ",
     "pl": "dr hab prof inż mgr lek św bł ks o abp bp kard gen płk mjr kpt por ul al pl os im tzw zob",
     "pt": """
         sr sra srta srs dr dra drs prof profa eng arq gen cel cap ten sgto d dom fr pe mons s sta sto av r pça tv al
@@ -60,7 +61,7 @@ _LISTED = {
     "ru": "см ср им ул пр пл пер пос дер тов акад проф доц инж ген полк кап св о",
     "sv": "dr hr fr prof ing mag jfr jmf kl tel st",
     "sw": "dkt bw bi mhe mh prof na rev",
-    "ta": "திரு திருமதி திருமிகு மிஸ் ரெவ் பேரா கி.மு கி.பி",
+    "ta": "திரு திருமதி திருமிகு மிஸ் ரெவ் பேரா கி.மு கி.பி கி.மீ",
     "te": """
         డా డాక్టర్ శ్రీ శ్రీమతి ప్రొ కుమారి చి క్రీ.పూ క్రీ.శ క్రీ శ పూ కి మీ ఎ ఏ బి సి డి ఇ ఎఫ్ జి జీ హెచ్ ఐ జె జే
         కె కే ఎల్ ఎమ్ ఎం ఎన్ ఓ ఒ పి క్యూ ఆర్ ఎస్ టి టీ యు యూ వి వీ డబ్ల్యు ఎక్స్ వై జెడ్
@@ -93,8 +94,12 @@ _DAY = re.compile(r"\d{1,2}\.")  # or a month
 _OTHER_STOP = re.compile(
     "[\u0980-\u09ff\u0e00-\u0fff\u1000-\u109f\u1200-\u137f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]"
 )
-# a letter, with its signs, of scripts without capitals that write initials: Hebrew, Arabic, Telugu
-_INITIAL = re.compile("[\u05d0-\u05ea\u0620-\u064a\u0c05-\u0c39][\u064b-\u0652\u0c3e-\u0c4d]*")
+# a letter, with its signs, of scripts without capitals that write initials: Hebrew, Arabic, Tamil, Telugu, Georgian
+# (but not its წ., year, which may end a sentence)
+_INITIAL = re.compile(
+    "[\u05d0-\u05ea\u0620-\u064a\u0b85-\u0bb9\u0c05-\u0c39\u10d0-\u10eb\u10ed-\u10f0]"
+    "[\u064b-\u0652\u0bbe-\u0bcd\u0c3e-\u0c4d]*"
+)
 _NO_INITIALS = "IVXÝ"  # numerals, and the Vietnamese name of Italy
 _INITIALS_KNOWN = ("en",)  # the library tells them from "Linear B." by the word that follows
 _HANGUL = re.compile("[\uac00-\ud7a3]")
