@@ -70,6 +70,17 @@ def test_the_store_of_an_added_model_stays_when_another_one_goes(jobs):
     assert stores[0] == stores[1] == both.pairs(SimpleNamespace(model="first")) and "mlm:qq" in stores[0]
 
 
+def test_an_added_model_reads_the_store_of_an_earlier_one_that_draws_more(jobs):
+    """So that only what the earlier one lacks is mined."""
+    models = {
+        name: {"recipe": "mlm_equal_compute", "base": "xlmr", "override": {"mlm_sequences": sequences}}
+        for name, sequences in (("most", 1024), ("more", 512), ("even_more", 2048))
+    }
+    stores = jobs(scale="paper", models=models).stores
+    names = {model: stores.name("mlm", model, "en") for model in models}
+    assert names["more"] == names["most"] != names["even_more"]
+
+
 def test_every_cap_is_above_what_its_language_is_drawn(plan):
     """By texts' sizes at the papers' scale; over all languages they are a few times what is drawn in all."""
     drawn = run_sizes.drawn(plan.pretraining.recipe("mlm_equal_compute"))["mlm"]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from stele import catalogue
+from stele.catalogue.schema.models import Model
 from stele.errors import SteleError
 from stele.plan.paths import Inputs
 from stele.plan.pretraining import Pretraining
@@ -26,12 +29,22 @@ class Stores:
         """Name of the store that a model reads for a part: the key of its tokenizer's model, or that and a cap.
 
         Models share the store of their tokenizer. One that config.yaml adds or changes has another store where it draws
-        more, since a larger shared store would be mined again and change what others are trained on. The cap in the
-        name says all that such a store depends on, so that no other model's entry renames it.
+        more, since a larger shared store would be mined again and change what others are trained on.
         """
         tokenizer = self.pretraining.models.tokenizer(model)
         drawn = self._drawn(model).get((mining, part), 0)
-        return tokenizer if drawn <= self._shared_cap(mining, tokenizer, part) else f"{tokenizer}{OWN}{drawn}"
+        if drawn <= self._shared_cap(mining, tokenizer, part):
+            return tokenizer
+        caps = (self._drawn(other).get((mining, part), 0) for other in self._added_before(model))
+        return f"{tokenizer}{OWN}{next((cap for cap in caps if cap >= drawn), drawn)}"
+
+    def _added_before(self, model: str) -> Iterator[str]:
+        """Models that config.yaml adds before this one, with its tokenizer; a model of the catalogue has none."""
+        models, known = self.pretraining.models, catalogue.entries(Model)
+        added = [key for key in self.pretraining.settings.config.models if key not in known and models.is_trained(key)]
+        for other in added[: added.index(model)] if model in added else ():
+            if models.tokenizer(other) == models.tokenizer(model):
+                yield other
 
     def cap(self, mining: str, name: str, part: str) -> int:
         """Largest number of examples that a store keeps."""
