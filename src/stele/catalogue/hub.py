@@ -19,6 +19,8 @@ TOKENIZER = (
     *(*VOCABULARY, "merges.txt", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"),
     "chat_template.jinja",
 )
+# beginnings of files and folders of a checkpoint that are not read, such as saved steps of a training that goes on
+UNREAD = (".", "checkpoint-", "onnx", "openvino")
 ADAPTER = "adapter_config.json"
 STATIC = "StaticEmbedding"  # the module of a sentence-transformers folder that has vectors of tokens alone
 SENTENCE_TRANSFORMERS = "config_sentence_transformers.json"

@@ -13,7 +13,7 @@ from stele.catalogue import datasets, whole
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.costs import AnsweredSize, BenchmarkSize, Checkpoint, Costs, JudgedSize, TrainingSetSize
 from stele.catalogue.user_data import listing
-from stele.encoders.tokenizer import ROBERTA_LIKE
+from stele.encoders.tokenizer import reserved_positions
 from stele.files.reading import read_object
 from stele.plan.plan import Plan
 from stele.recipes import standins
@@ -178,7 +178,7 @@ def positions_of(plan: Plan, model: str) -> int | None:
         for file in sorted(folder.rglob("config.json")):
             config = read_object(file)
             if isinstance(most := config.get("max_position_embeddings"), int):
-                return most - (config.get("pad_token_id", 1) + 1 if config.get("model_type") in ROBERTA_LIKE else 0)
+                return most - reserved_positions(config.get("model_type"), config.get("pad_token_id"))
     return None
 
 

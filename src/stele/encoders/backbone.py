@@ -8,7 +8,7 @@ from typing import Any
 
 from stele.artifacts.records import read_record
 from stele.catalogue.hub import ADAPTER
-from stele.encoders.tokenizer import ROBERTA_LIKE, quiet, read_json
+from stele.encoders.tokenizer import quiet, read_json, reserved_positions
 from stele.errors import SteleError
 from stele.files.reading import reading
 from stele.recipes.encoding import EncodingSpec
@@ -76,8 +76,8 @@ def load_backbone(
 
 def positions(config) -> int:
     """Number of tokens that a model can read; RoBERTa-like ones reserve the positions up to the padding id."""
-    offset = config.pad_token_id + 1 if config.model_type in ROBERTA_LIKE else 0
-    return (getattr(config, "max_position_embeddings", None) or 10**9) - offset
+    reserved = reserved_positions(config.model_type, getattr(config, "pad_token_id", None))
+    return (getattr(config, "max_position_embeddings", None) or 10**9) - reserved
 
 
 def refuse_longer(folder: Path, spec: EncodingSpec, config: Any) -> None:

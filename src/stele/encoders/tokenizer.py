@@ -106,6 +106,11 @@ def quiet() -> Iterator[None]:
             logging.enable_progress_bar()
 
 
+def reserved_positions(model_type: str | None, padding: int | None) -> int:
+    """Number of a model's first positions that no token takes: those up to the padding id in RoBERTa-like ones."""
+    return (1 if padding is None else padding) + 1 if model_type in ROBERTA_LIKE else 0
+
+
 def read_json(path: Path) -> JsonObject:
     """Reads a JSON object from a file; returns {} if there is no such file."""
     return read_object(path, advice="get the folder again") if path.exists() else {}

@@ -8,6 +8,7 @@ from typing import Any
 
 from stele import catalogue
 from stele.catalogue import datasets, recipes, user_documents
+from stele.catalogue.hub import UNREAD
 from stele.catalogue.schema.datasets import Part
 from stele.catalogue.schema.models import Model
 from stele.catalogue.user_data import content_digest, listing, part_files
@@ -21,7 +22,6 @@ from stele.plan.pretraining import Pretraining
 from stele.plan.settings import Settings, cached_method
 
 USER_FILES = Path("state/user_files.json")  # digests of the user's files when they were last read, at any scale
-UNREAD = ("checkpoint-", "onnx", "openvino")  # beginnings of folders of a checkpoint that `sources checkpoint` skips
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -30,7 +30,7 @@ from stele.artifacts.records import (
     write_record,
 )
 from stele.catalogue.datasets import mirror_path
-from stele.catalogue.hub import CONFIG, MODULES, WEIGHTS, address, repository
+from stele.catalogue.hub import CONFIG, MODULES, UNREAD, WEIGHTS, address, repository
 from stele.command.arguments import Json, NewRecord, record_of
 from stele.errors import SteleError
 from stele.files.atomic import MARK, RECORD, atomic_directory
@@ -210,7 +210,7 @@ def link_folder(source: Path, folder: Path, facts: dict[str, FileFacts] | None =
         raise SteleError(f"{source}: not a checkpoint (neither {CONFIG} nor {MODULES}); the folder holds {have}")
     for path in sorted(source.rglob("*")):
         below = path.relative_to(source)
-        if not path.is_file() or any(part.startswith((".", "checkpoint-", "onnx", "openvino")) for part in below.parts):
+        if not path.is_file() or any(part.startswith(UNREAD) for part in below.parts):
             continue
         is_pytorch = path.name.startswith("pytorch_model") and path.name.endswith((".bin", ".bin.index.json"))
         has_safetensors = any((path.parent / name).is_file() for name in WEIGHTS[:2])
