@@ -122,7 +122,7 @@ def runs_of(record: Mapping, folder: Path) -> dict[str, Path]:
 def collection_size(records: Iterable[Mapping], name: str) -> int | None:
     """Number of passages that the search `name` covered, by some records; None if they lack it or differ.
 
-    A re-ranking has none: it orders the judged documents of each topic, and its `documents` are those of all `topics`.
+    A re-ranking has no such number: its `documents` are the judged documents of all `topics` together.
     """
     searches = [record.get("searches", {}).get(name, {}) for record in records]
     counts = {None if "topics" in facts else facts.get("passages", facts.get("documents")) for facts in searches}

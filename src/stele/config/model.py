@@ -291,7 +291,7 @@ DRAWN_FILES = ("lengths", "projection")  # in figures, a file beside the result 
 def unknown_names(values: Iterable[tuple[str, CellSource]], models: Collection[str]) -> list[str]:
     """Describes unknown names in values of tables and figures, each once with its first place and the nearest name.
 
-    `values` are (place, value); `models` are those of the catalogue and of the user.
+    `values` are pairs (place, value); `models` are all known keys, the catalogue's and the user's.
     """
     first_places: dict[CellSource, str] = {}
     for place, value in values:

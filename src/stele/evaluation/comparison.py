@@ -60,7 +60,7 @@ class Comparison:
 class Choices:
     """Settings of a comparison: baseline, metrics, significance test, kind of average, correction and level.
 
-    same_questions: the languages ask the same questions, so that those of the average are one sample.
+    same_questions: whether the languages ask the same questions; the average then has one sample of questions.
     """
 
     baseline: str

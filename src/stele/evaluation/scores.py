@@ -1,8 +1,8 @@
 """Scores per query, in the files that `stele scoring score` writes.
 
 Such a file (Parquet or CSV) has the columns search, language and query, and one per metric, empty where a query does
-not count. A result stands for the file `queries.parquet` in the folder of its name (`pt0-ft0.json`: `pt0-ft0/`), else
-for the file beside it that it names; an averaged result for those of its seeds (`zero_shot.json`:
+not count. A result stands for `queries.parquet` in the folder of its name (`pt0-ft0.json`: `pt0-ft0/`) or, without it,
+for the file that the result names. An averaged result stands for the files of its seeds (`zero_shot.json`:
 `zero_shot/pt0-ft0.json` and so on).
 """
 

@@ -17,7 +17,7 @@ from stele.training import run_sizes
 from stele.training.sampling import language_probabilities
 
 Caps = dict[tuple[str, str, str], int]  # largest number of examples, by (mining recipe, tokenizer's model, language)
-OWN = "+"  # between the tokenizer's model and the cap in the name of a store that is not shared; no model's key has it
+CAP_SIGN = "+"  # before the cap in the name of a store that is not shared; no model's key has it
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -36,7 +36,7 @@ class Stores:
         if drawn <= self._shared_cap(mining, tokenizer, part):
             return tokenizer
         caps = (self._drawn(other).get((mining, part), 0) for other in self._added_before(model))
-        return f"{tokenizer}{OWN}{next((cap for cap in caps if cap >= drawn), drawn)}"
+        return f"{tokenizer}{CAP_SIGN}{next((cap for cap in caps if cap >= drawn), drawn)}"
 
     def _added_before(self, model: str) -> Iterator[str]:
         """Models that config.yaml adds before this one, with its tokenizer; a model of the catalogue has none."""
@@ -48,12 +48,12 @@ class Stores:
 
     def cap(self, mining: str, name: str, part: str) -> int:
         """Largest number of examples that a store keeps."""
-        tokenizer, _, cap = name.partition(OWN)
+        tokenizer, _, cap = name.partition(CAP_SIGN)
         return int(cap) if cap else self._shared_cap(mining, tokenizer, part)
 
     def tokenizer(self, name: str) -> str:
         """The model whose tokenizer's tokens a store has."""
-        return self.pretraining.models.tokenizer(name.partition(OWN)[0])
+        return self.pretraining.models.tokenizer(name.partition(CAP_SIGN)[0])
 
     def _shared_cap(self, mining: str, tokenizer: str, part: str) -> int:
         return self.shared_caps.get((mining, tokenizer, part), run_sizes.LEAST)
