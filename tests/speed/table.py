@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/speed.md"
 STAGES = ("corpora", "knowledge", "pairs", "encoders", "learning", "retrieval", "searches", "scoring", "planning")
-STAGES += ("cluster",)
+STAGES += ("building", "cluster")
 HEAD = ["item", "peer", "ours", "peer's", "ratio", "floor", "memory, MB: ours, peer's", "machine"]
 ABOUT = """# Speed
 
