@@ -11,6 +11,7 @@ from stele.answering.reading import reader
 from stele.artifacts.records import content_digest, read_record
 from stele.command.cli import main
 from stele.errors import SteleError
+from stele.training import callbacks
 from tests.killing import kill_after, kill_at, killed
 
 
@@ -82,7 +83,7 @@ def test_killed_and_run_again_it_ends_in_the_same_bytes(answer, tmp_path, step):
 def test_killed_while_it_answers_it_trains_nothing_twice_that_was_saved(answer, tmp_path, monkeypatch):
     calm = answer("calm")
 
-    killed(lambda: answer("rough"), kill_at(reader, "restore"))
+    killed(lambda: answer("rough"), kill_at(callbacks, "restore_epoch"))
     steps, original = [], reader.loss_of
     monkeypatch.setattr(reader, "loss_of", lambda *given: (steps.append(1), original(*given))[1])
     again = answer("rough")

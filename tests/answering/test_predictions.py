@@ -6,6 +6,7 @@ import torch
 from made_questions import lives, question
 from transformers import BertForQuestionAnswering
 
+from stele.answering.reading import reader as reader_module
 from stele.answering.reading.reader import best_span, loss_of, new_reader, predictions
 from stele.answering.reading.windows import labels, make_windows
 from stele.benchmarks.types import Span, SpanQuestion
@@ -53,7 +54,7 @@ def test_without_a_possible_token_there_is_no_span():
     assert best_span(np.ones(2), np.ones(2), np.zeros(2, bool))[0] == -np.inf
 
 
-def test_the_answer_is_that_of_the_best_window_of_the_paragraph(uncased):
+def test_the_answer_is_that_of_the_best_window_of_the_paragraph(uncased, monkeypatch):
     """A reader that points at the tokens it is told, wherever they are, with a height for each."""
     context = "a b c d e f g h i j k l m n o p q r s t"
     item = SpanQuestion("x", "where ?", context, [])
@@ -78,47 +79,44 @@ def test_the_answer_is_that_of_the_best_window_of_the_paragraph(uncased):
             return logits, logits
 
     assert len(windows) > 1
-    assert predictions(Pointing(), windows, [item]) == {"x": "r"}
-    assert predictions(Pointing(), windows, [item], batch_tokens=1) == {"x": "r"}
+    assert predictions(Pointing(), windows) == {"x": "r"}
+    monkeypatch.setattr(reader_module, "default_batch_tokens", lambda *given: 1)
+    assert predictions(Pointing(), windows) == {"x": "r"}
 
 
 def test_answers_are_never_empty_and_stand_in_the_paragraph(reader, uncased):
     windows = make_windows(uncased, QUESTIONS, RECIPE, segments=True)
-    texts = predictions(reader, windows, QUESTIONS)
+    texts = predictions(reader, windows)
     assert {item.id for item in QUESTIONS if not item.answers} <= texts.keys(), "unanswerable ones, too"
     for item in QUESTIONS:
         assert texts[item.id].strip() and texts[item.id] in item.context
 
 
-def test_the_size_of_a_batch_changes_no_answer(reader, uncased):
-    windows = make_windows(uncased, QUESTIONS, RECIPE, segments=True)
-    answers = [predictions(reader, windows, QUESTIONS, batch_tokens=n) for n in (1, 50, 10_000)]
-    assert answers[0] == answers[1] == answers[2]
-
-
-def test_the_order_of_questions_changes_no_answer(reader, uncased):
-    one = predictions(reader, make_windows(uncased, QUESTIONS, RECIPE, segments=True), QUESTIONS)
-    turned = QUESTIONS[::-1]
-    assert predictions(reader, make_windows(uncased, turned, RECIPE, segments=True), turned) == one
+def test_neither_the_size_of_a_batch_nor_the_order_of_questions_changes_an_answer(reader, uncased, monkeypatch):
+    one = predictions(reader, make_windows(uncased, QUESTIONS, RECIPE, segments=True))
+    turned = make_windows(uncased, QUESTIONS[::-1], RECIPE, segments=True)
+    for tokens in (1, 50, 10_000):
+        monkeypatch.setattr(reader_module, "default_batch_tokens", lambda *given, tokens=tokens: tokens)
+        assert predictions(reader, turned) == one
 
 
 def test_a_question_whose_paragraph_has_no_token_has_no_answer(reader, uncased):
     items = [QUESTIONS[1], SpanQuestion("nothing", "where ?", "\u200b", [])]
-    assert predictions(reader, make_windows(uncased, items, RECIPE, segments=True), items).keys() == {QUESTIONS[1].id}
+    assert predictions(reader, make_windows(uncased, items, RECIPE, segments=True)).keys() == {QUESTIONS[1].id}
 
 
 def test_a_reader_that_has_diverged_is_an_error(reader, uncased):
     torch.nn.init.constant_(reader.head.weight, float("nan"))
     windows = make_windows(uncased, QUESTIONS, RECIPE, segments=True)
     with pytest.raises(SteleError, match="training diverged"):
-        predictions(reader, windows, QUESTIONS)
+        predictions(reader, windows)
 
 
 # --- the model
 def test_the_loss_is_that_of_transformers_on_a_window_without_padding(reader, uncased, bert, tmp_path):
     items = [item_of(question("q", "where does anna live ?", "anna lives in rome .", "rome"))]
     windows = make_windows(uncased, items, RECIPE, segments=True)
-    marked = labels(windows, items)
+    marked = labels(windows)
     theirs = BertForQuestionAnswering.from_pretrained(bert.parent, local_files_only=True).eval()
     theirs.qa_outputs.load_state_dict(reader.head.state_dict())
     given = {
@@ -134,7 +132,7 @@ def test_the_loss_is_that_of_transformers_on_a_window_without_padding(reader, un
 def test_padding_has_no_part_in_the_loss(reader, uncased):
     """The mean loss of windows together is that of each alone."""
     windows = make_windows(uncased, QUESTIONS[:6], RECIPE, segments=True)
-    marked = labels(windows, QUESTIONS[:6])
+    marked = labels(windows)
     assert len(set(windows.tokens.lengths.tolist())) > 1
     places = np.arange(len(marked.rows))
     reader.eval()
@@ -144,7 +142,7 @@ def test_padding_has_no_part_in_the_loss(reader, uncased):
 
 def test_layers_and_head_are_trained_and_embeddings_are_not(reader, uncased):
     windows = make_windows(uncased, QUESTIONS, RECIPE, segments=True)
-    loss_of(reader, windows, labels(windows, QUESTIONS), np.arange(4)).backward()
+    loss_of(reader, windows, labels(windows), np.arange(4)).backward()
     moved = {name for name, value in reader.named_parameters() if value.grad is not None and value.grad.abs().sum() > 0}
     assert {name.partition("encoder.layer.")[2][:1] for name in moved if "layer" in name} == {"0", "1"}
     assert {"head.weight", "head.bias"} <= moved and not any("embeddings" in name for name in moved)

@@ -118,10 +118,11 @@ def test_a_gold_answer_comes_back_from_its_tokens(kind, context, answer, request
 def test_an_answer_is_marked_in_the_windows_that_hold_it_whole(uncased):
     context = "a b c d e f g h i j k l m n o p"
     item = asked(context, "g h i")  # tokens 6 to 8
-    windows = make_windows(uncased, [item, asked(context, None, name="none")], recipe(length=13), segments=True)
+    items = [item, asked(context, None, name="none")]
+    windows = make_windows(uncased, items, recipe(length=13), segments=True)
     # [CLS] where ? [SEP] and 8 tokens: 0-7, 5-12, 10-15
     assert (windows.pieces[:3] - windows.pieces[0, 0]).tolist() == [[0, 8], [5, 13], [10, 16]]
-    marked = labels(windows, [item, item._replace(answers=[])])
+    marked = labels(windows)
     assert marked.starts.tolist() == [NO_ANSWER, 4 + 1, NO_ANSWER] + [NO_ANSWER] * 3
     assert marked.ends.tolist() == [NO_ANSWER, 4 + 3, NO_ANSWER] + [NO_ANSWER] * 3
     assert (marked.no_token, marked.no_window) == (0, 0)
@@ -129,21 +130,21 @@ def test_an_answer_is_marked_in_the_windows_that_hold_it_whole(uncased):
 
 def test_an_answer_longer_than_a_window_is_counted(uncased):
     item = asked("a b c d e f g h i j k l m n o p", "b c d e f g h i j k l")
-    marked = labels(make_windows(uncased, [item], recipe(length=13), segments=True), [item])
+    marked = labels(make_windows(uncased, [item], recipe(length=13), segments=True))
     assert set(marked.starts) == {NO_ANSWER} and marked.no_window == 1
 
 
 def test_an_answer_that_is_nothing_to_the_tokenizer_is_left_out_and_counted(uncased):
     items = [asked("a \u200b b", "\u200b"), asked("a b", "b")]
     windows = make_windows(uncased, items, recipe(), segments=True)
-    marked = labels(windows, items)
+    marked = labels(windows)
     assert marked.no_token == 1 and windows.question[marked.rows].tolist() == [1]
 
 
 def test_steps_wider_than_a_window_leave_gaps(uncased):
     """As in the authors' code; an answer in a gap is in no window."""
     item = asked("a b c d e f g h i j k l", "k")
-    marked = labels(make_windows(uncased, [item], recipe(length=13, stride=13), segments=True), [item])
+    marked = labels(make_windows(uncased, [item], recipe(length=13, stride=13), segments=True))
     assert marked.no_window == 1
 
 
@@ -166,6 +167,6 @@ def test_answers_of_real_paragraphs_come_back(kind, language, request, real_data
     assert len(items) == 1190 and all(item.stands(item.answers[0]) for item in items)
     tokenizer = request.getfixturevalue(kind)
     windows = make_windows(tokenizer, items, recipe(length=64, question_length=20, stride=24), segments=True)
-    assert labels(windows, items).no_token == 0 and set(windows.question) == set(range(1190))
+    assert labels(windows).no_token == 0 and set(windows.question) == set(range(1190))
     for item, (first, last) in zip(items, windows.answers.tolist(), strict=True):
         assert item.answers[0].text.strip() in item.context[windows.spans[first, 0] : windows.spans[last, 1]]

@@ -95,7 +95,7 @@ def test_the_weights_of_the_best_epoch_score_the_test_topics(judged, tmp_path, m
     values = iter([0.4, 0.5] * 5)
     shorter = trained(judged, tmp_path / "b", RECIPE.model_copy(update={"epochs": 2}))
     for one, other in zip(chosen, shorter, strict=True):
-        assert np.array_equal(one.scores, other.scores) and one.epoch == other.epoch == 2
+        assert one.scores == other.scores and one.epoch == other.epoch == 2
 
 
 def test_finished_folds_are_not_run_again(judged, tmp_path, monkeypatch):
@@ -103,8 +103,7 @@ def test_finished_folds_are_not_run_again(judged, tmp_path, monkeypatch):
     monkeypatch.setattr(cross_validation, "run_fold", lambda *given, **more: pytest.fail("run again"))
     again = trained(judged, tmp_path)
     for one, other in zip(first, again, strict=True):
-        assert np.array_equal(one.scores, other.scores) and np.array_equal(one.rows, other.rows)
-        assert one.dev_map == other.dev_map and one._replace(earlier=other.earlier)[2:] == other[2:]
+        assert one.model_copy(update={"earlier": other.earlier}) == other
         assert one.earlier == (0.0, 0.0) and min(other.earlier) > 0  # the run before
     assert sorted(path.name for path in tmp_path.iterdir()) == [f"fold{n}.json" for n in range(5)]
 

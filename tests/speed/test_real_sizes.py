@@ -179,7 +179,9 @@ def test_a_reader(two_steps):
 
     recipe = AnsweringRecipe(**RECIPES["answering"]["squad2"], **TOGETHER)
     rows, nothing = np.arange(4), np.zeros((4, 2), np.int64)
-    windows = Windows(random_tokens(recipe.length), rows, np.full(4, 20), nothing, nothing.astype(np.int32), nothing)
+    windows = Windows(
+        [], random_tokens(recipe.length), rows, np.full(4, 20), nothing, nothing.astype(np.int32), nothing
+    )
     right = Labels(rows, np.array([30, 0, 40, 0]), np.array([32, 0, 40, 0]), 0, 0)
     reader = Reader(AutoModel.from_config(real_sizes.config("mbert", 0.1)), 0)
     reader.backbone.embeddings.requires_grad_(False)

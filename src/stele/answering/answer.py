@@ -34,7 +34,7 @@ from stele.progress import track
 from stele.recipes.finetuning import AnsweringRecipe
 
 if TYPE_CHECKING:
-    from stele.answering.reading.reader import ReaderTraining, WindowedQuestions
+    from stele.answering.reading.reader import ReaderTraining
 
 COLUMNS = ("search", "epoch", "dev_f1", "chosen")
 log = logging.getLogger(__name__)
@@ -65,6 +65,7 @@ class Answer(ResumableJob):
 def run(args: Answer) -> None:
     from stele.answering.reading import reader as reader_module
     from stele.answering.reading.windows import make_windows
+    from stele.training.callbacks import restore_epoch
 
     clock = records.start()
     # the recipe, the inputs and the state folder
@@ -87,11 +88,7 @@ def run(args: Answer) -> None:
     folder = args.encoder.parent
     tokenizer = load_tokenizer(folder)
     segments = read_json(folder / "config.json").get("type_vocab_size", 0) > 1
-
-    def windowed(questions: list[SpanQuestion]) -> WindowedQuestions:
-        windows = make_windows(tokenizer, questions, recipe, segments)
-        return reader_module.WindowedQuestions(questions, windows)
-
+    windowed = partial(make_windows, tokenizer, recipe=recipe, segments=segments)
     reader = reader_module.new_reader(folder, tokenizer.pad_token_id, recipe, args.seed)
     windowed_dev = {query_set: windowed(questions) for query_set, questions in dev.items()}
     training = reader_module.train(
@@ -102,9 +99,8 @@ def run(args: Answer) -> None:
     answers: dict[QuerySet, dict[str, str]] = {}
     by_epoch = sorted(test, key=lambda query_set: training.epochs[query_set.name])
     for query_set in track(by_epoch, len(test), "test"):
-        reader_module.restore(reader, state, training.epochs[query_set.name])
-        questions = windowed(test[query_set])
-        answers[query_set] = reader_module.predictions(reader, questions.windows, questions.questions)
+        restore_epoch(reader, state, training.epochs[query_set.name])
+        answers[query_set] = reader_module.predictions(reader, windowed(test[query_set]))
 
     # write the answers with epochs.csv, and the record
     answered = {}

@@ -63,6 +63,14 @@ def tokenize(
     return Tokens(ids, offsets, types, cut)
 
 
+def encode_uncut(tokenizer, texts: Sequence[str]) -> list:
+    """Encodes texts with a tokenizer's backend, uncut and without special tokens; `tokenize` sets its length again."""
+    backend = tokenizer.backend_tokenizer
+    backend.no_truncation()
+    backend.no_padding()
+    return backend.encode_batch(list(texts), add_special_tokens=False)
+
+
 def collate(tokens: Tokens, rows: np.ndarray, pad_id: int) -> dict:
     """Pads the texts `rows` to int64 tensors [len(rows), longest]; without padding there is no attention_mask."""
     import torch

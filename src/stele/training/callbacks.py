@@ -9,8 +9,11 @@ from pathlib import Path
 from typing import Protocol
 
 import torch
+from safetensors.torch import load_file, save
 from torch import nn
 
+from stele.files.atomic import atomic_file
+from stele.files.reading import reading
 from stele.training import curve as curves
 from stele.training import saved_state
 from stele.training.curve import MetricsLog
@@ -96,6 +99,50 @@ class Evaluation(Callback, ABC):
 
     def load_state_dict(self, state: State) -> None:
         self.figures = saved_state.tensors_to_rows(state)
+
+
+class BestEpochs(Evaluation):
+    """Measures figures, higher is better, by `figures_of(epoch)` after each epoch from the `first` on.
+
+    It saves in `folder` the trained weights of every epoch that is the best so far by some figure; of equal epochs the
+    first is the best.
+    """
+
+    def __init__(
+        self,
+        module: nn.Module,
+        figures_of: Callable[[int], Mapping[str, float]],
+        steps_an_epoch: int,
+        first: int,
+        folder: Path,
+    ) -> None:
+        super().__init__(steps_an_epoch, first * steps_an_epoch)
+        self.module, self.figures_of, self.folder = module, figures_of, folder
+
+    def measure(self, step: int) -> Mapping[str, float]:
+        epoch = step // self.every
+        figures = self.figures_of(epoch)
+        if any(value > max(self.by_epoch(name).values(), default=-1.0) for name, value in figures.items()):
+            parameters = [(name, value) for name, value in self.module.named_parameters() if value.requires_grad]
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with atomic_file(_weights(self.folder, epoch), "wb") as handle:
+                handle.write(save({name: value.detach().cpu().contiguous() for name, value in parameters}))
+        return figures
+
+    def by_epoch(self, name: str) -> dict[int, float]:
+        """A figure after each measured epoch: epoch -> value."""
+        return {int(figures["step"]) // self.every: figures[name] for figures in self.figures}
+
+
+def restore_epoch(module: nn.Module, folder: Path, epoch: int) -> None:
+    """Loads the weights that `BestEpochs` saved. Raises SteleError if their file is missing or damaged."""
+    path = _weights(folder, epoch)
+    with reading(path, "safetensors file", f"delete {folder} to train from the start"):
+        module.load_state_dict(load_file(path), strict=False)
+
+
+def _weights(folder: Path, epoch: int) -> Path:
+    return folder / f"epoch{epoch}.safetensors"
 
 
 @dataclass

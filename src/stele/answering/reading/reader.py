@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from safetensors.torch import load_file, save
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -26,11 +25,9 @@ from stele.encoders.tokens import collate, length_buckets
 from stele.errors import SteleError
 from stele.evaluation.metric import Case
 from stele.evaluation.metrics.answers import SquadF1
-from stele.files.atomic import atomic_file
-from stele.files.reading import reading
 from stele.recipes.finetuning import AnsweringRecipe
 from stele.training import loop
-from stele.training.callbacks import Evaluation
+from stele.training.callbacks import BestEpochs
 from stele.training.heads import INIT, initialise
 from stele.training.hidden_states import token_states
 from stele.training.processes import process_context
@@ -68,11 +65,8 @@ def loss_of(reader: Reader, windows: Windows, labels: Labels, places: np.ndarray
     `places` int64 [b] are indices into the labels.
     """
     logits = reader(windows, labels.rows[places])
-    losses = []
-    for token_logits, positions_of in zip(logits, (labels.starts, labels.ends), strict=True):
-        target = torch.from_numpy(positions_of[places]).to(token_logits.device)
-        losses.append(functional.cross_entropy(token_logits, target))
-    return (losses[0] + losses[1]) / 2
+    targets = (torch.from_numpy(tokens[places]).to(logits[0].device) for tokens in (labels.starts, labels.ends))
+    return sum(map(functional.cross_entropy, logits, targets)) / 2
 
 
 def new_reader(folder: Path, pad: int, recipe: AnsweringRecipe, seed: int) -> Reader:
@@ -93,29 +87,25 @@ def new_reader(folder: Path, pad: int, recipe: AnsweringRecipe, seed: int) -> Re
     return reader
 
 
-def predictions(
-    reader: Reader, windows: Windows, questions: Sequence[SpanQuestion], batch_tokens: int | None = None
-) -> dict[str, str]:
+def predictions(reader: Reader, windows: Windows) -> dict[str, str]:
     """Predicts for each question id the text of the span with the highest sum of logits, without dropout.
 
     The text is never empty, even if the paragraph does not answer the question; the first of equal spans counts.
-    Questions on a paragraph without tokens have no prediction. A batch has windows of similar length and `batch_tokens`
-    tokens. Raises SteleError if a logit is not finite.
+    Questions on a paragraph without tokens have no prediction. Raises SteleError if a logit is not finite.
     """
-    scores, spans = _best_spans(reader, windows, batch_tokens)
+    scores, spans = _best_spans(reader, windows)
     texts: dict[str, str] = {}
     best: dict[int, float] = {}
     for number, score, (start, end) in zip(windows.question.tolist(), scores.tolist(), spans.tolist(), strict=True):
         if score > best.get(number, -np.inf):
-            best[number] = score
-            texts[questions[number].id] = questions[number].context[start:end]
+            best[number], question = score, windows.questions[number]
+            texts[question.id] = question.context[start:end]
     return texts
 
 
-def _best_spans(reader: Reader, windows: Windows, batch_tokens: int | None) -> tuple[np.ndarray, np.ndarray]:
+def _best_spans(reader: Reader, windows: Windows) -> tuple[np.ndarray, np.ndarray]:
     """Score of each window's best span, float64 [w], and its character range, int64 [w, 2]."""
-    width = reader.backbone.config.hidden_size
-    budget = batch_tokens or default_batch_tokens(reader.head.weight.device, width)
+    budget = default_batch_tokens(reader.head.weight.device, reader.backbone.config.hidden_size)
     scores, spans = np.full(len(windows), -np.inf), np.zeros((len(windows), 2), np.int64)
     training = reader.training
     reader.eval()
@@ -151,11 +141,6 @@ def best_span(starts: np.ndarray, ends: np.ndarray, possible: np.ndarray) -> tup
     return float(reached[last] + ends[last]), int(begins[last]), last
 
 
-class WindowedQuestions(NamedTuple):
-    questions: Sequence[SpanQuestion]
-    windows: Windows
-
-
 class ReaderTraining(NamedTuple):
     """Result of a reader's fine-tuning.
 
@@ -171,74 +156,30 @@ class ReaderTraining(NamedTuple):
     earlier: tuple[float, float]
 
 
-def f1(query_set: QuerySet, asked: WindowedQuestions, answers: Mapping[str, str]) -> float:
+def f1(query_set: QuerySet, questions: Sequence[SpanQuestion], answers: Mapping[str, str]) -> float:
     """Mean F1 of `answers` (question id -> text) by SQuAD's normalisation, the metric of the tables."""
-    case = Case(answers=[[answer.text for answer in item.answers] for item in asked.questions])
-    case.add(query_set, [item.id for item in asked.questions])
+    case = Case(answers=[[answer.text for answer in item.answers] for item in questions])
+    case.add(query_set, [item.id for item in questions])
     case.predictions = [answers.get(name) for name in case.queries]
     return float(np.mean(SquadF1().values(case)))
 
 
-class BestEpochs(Evaluation):
-    """Measures F1 on the dev questions of each query set after each epoch from the `first` on.
-
-    It saves in `folder` the weights of every epoch that is the best so far for some query set.
-    """
-
-    def __init__(
-        self, reader: Reader, dev: Mapping[QuerySet, WindowedQuestions], steps_an_epoch: int, first: int, folder: Path
-    ) -> None:
-        super().__init__(steps_an_epoch, first * steps_an_epoch)
-        self.reader, self.dev, self.folder = reader, dev, folder
-
-    def measure(self, step: int) -> dict[str, float]:
-        figures = {}
-        for query_set, asked in self.dev.items():
-            figures[query_set.name] = f1(query_set, asked, predictions(self.reader, asked.windows, asked.questions))
-        epoch = step // self.every
-        log.info("epoch %d: dev F1 %s", epoch, ", ".join(f"{name} {value:.4f}" for name, value in figures.items()))
-        if any(value > max(self.by_epoch(name).values(), default=-1.0) for name, value in figures.items()):
-            with atomic_file(weights_file(self.folder, epoch), "wb") as handle:
-                handle.write(save(trained(self.reader)))
-        return figures
-
-    def by_epoch(self, name: str) -> dict[int, float]:
-        """F1 of a query set's dev questions after each measured epoch: epoch -> F1."""
-        return {int(figures["step"]) // self.every: figures[name] for figures in self.figures}
-
-
-def trained(reader: Reader) -> dict[str, torch.Tensor]:
-    """Copies the trainable weights, by name, to the CPU."""
-    return {name: value.detach().cpu().contiguous() for name, value in reader.named_parameters() if value.requires_grad}
-
-
-def weights_file(folder: Path, epoch: int) -> Path:
-    return folder / f"epoch{epoch}.safetensors"
-
-
-def restore(reader: Reader, folder: Path, epoch: int) -> None:
-    """Loads the saved weights of an epoch into the reader. Raises SteleError if their file is missing or damaged."""
-    path = weights_file(folder, epoch)
-    with reading(path, "safetensors file", f"delete {folder} to train from the start"):
-        reader.load_state_dict(load_file(path), strict=False)
-
-
 def train(
     reader: Reader,
-    training: WindowedQuestions,
-    dev: Mapping[QuerySet, WindowedQuestions],
+    training: Windows,
+    dev: Mapping[QuerySet, Windows],
     recipe: AnsweringRecipe,
     *,
     seed: int,
     state: Path,
     label: str,
 ) -> ReaderTraining:
-    """Fine-tunes a reader in place; afterwards `state` has the weights of the best epochs (`restore` loads them).
+    """Fine-tunes a reader in place; afterwards `state` has the weights of the best epochs for `restore_epoch`.
 
     `state` is an empty folder, or has the saved state of the same run if it was killed. An epoch has each window once,
     in an order drawn by seed and epoch; its last batch may be smaller. Raises SteleError if there is no question.
     """
-    answer_labels = labels(training.windows, training.questions)
+    answer_labels = labels(training)
     number = len(answer_labels.rows)
     if not number:
         raise SteleError(f"{label}: found no question to train on; give training data with answers in their paragraphs")
@@ -248,9 +189,16 @@ def train(
         epoch, place = divmod(step, steps_an_epoch)
         order = generator(seed, "windows", epoch).permutation(number)
         batch = order[place * recipe.batch : (place + 1) * recipe.batch]
-        yield {"span": loss_of(reader, training.windows, answer_labels, batch)}
+        yield {"span": loss_of(reader, training, answer_labels, batch)}
 
-    best = BestEpochs(reader, dev, steps_an_epoch, recipe.dev_from_epoch, state)
+    def dev_f1(epoch: int) -> dict[str, float]:
+        figures = {}
+        for query_set, windows in dev.items():
+            figures[query_set.name] = f1(query_set, windows.questions, predictions(reader, windows))
+        log.info("epoch %d: dev F1 %s", epoch, ", ".join(f"{name} {value:.4f}" for name, value in figures.items()))
+        return figures
+
+    best = BestEpochs(reader, dev_f1, steps_an_epoch, recipe.dev_from_epoch, state)
     outcome = loop.train(
         reader,
         loop.MicroBatches(loss_at, [0]),
@@ -261,14 +209,12 @@ def train(
         label=label,
         callbacks={"best": best},
     )
-    dev_f1 = {query_set.name: best.by_epoch(query_set.name) for query_set in dev}
-    epochs = {}
-    for name, f1_of in dev_f1.items():
-        epochs[name] = max(f1_of, key=lambda epoch, f1_of=f1_of: (f1_of[epoch], -epoch))
+    f1_of = {query_set.name: best.by_epoch(query_set.name) for query_set in dev}
+    epochs = {name: max(values, key=values.get) for name, values in f1_of.items()}  # of equal ones the first
     counts = {
         "windows": number,
         "without_answer": int((answer_labels.starts == NO_ANSWER).sum()),
         "answers_without_token": answer_labels.no_token,
         "answers_in_no_window": answer_labels.no_window,
     }
-    return ReaderTraining(dev_f1, epochs, counts, outcome["earlier"])
+    return ReaderTraining(f1_of, epochs, counts, outcome["earlier"])

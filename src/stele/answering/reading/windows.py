@@ -1,8 +1,7 @@
 """Windows of a question and a piece of its paragraph: the model's input as token ids, and each token's characters.
 
-A window is the tokenizer's own pair of a question and a piece of the paragraph. A paragraph that does not fit is read
-in several windows, each `stride` tokens further on. Spans are characters of the original paragraph, independent of the
-tokenizer's normalisation (lower case, accents): an answer is cut from the text, never put together from tokens.
+A window is the tokenizer's own pair of a question and a piece of the paragraph; the pieces begin `stride` tokens apart.
+Spans are characters of the original paragraph: an answer is cut from the text, never put together from tokens.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from stele.benchmarks.types import SpanQuestion
-from stele.encoders.tokens import Tokens
+from stele.encoders.tokens import Tokens, encode_uncut
 from stele.errors import SteleError
 from stele.recipes.finetuning import AnsweringRecipe
 
@@ -26,6 +25,7 @@ BLOCK = 8_192  # texts tokenised at a time
 class Windows(NamedTuple):
     """The w windows of a list of questions.
 
+    questions  the questions
     tokens     their ids, [CLS] at the start of each
     question   int64 [w], the number of each window's question, in order
     first      int64 [w], the place in the window at which the piece of the paragraph begins
@@ -34,6 +34,7 @@ class Windows(NamedTuple):
     answers    int64 [questions, 2], first and last index into `spans` of a question's first answer; -1 for none
     """
 
+    questions: Sequence[SpanQuestion]
     tokens: Tokens
     question: np.ndarray
     first: np.ndarray
@@ -114,6 +115,7 @@ def make_windows(tokenizer, questions: Sequence[SpanQuestion], recipe: Answering
             pieces.append((starts[context] + start, starts[context] + end))
     offsets = np.cumsum([0, *map(len, ids)], dtype=np.int64)
     return Windows(
+        questions,
         Tokens(_flat(ids, np.int32), offsets, _flat(types, np.uint8) if segments else None),
         np.array(place, np.int64),
         np.array(first, np.int64),
@@ -153,16 +155,16 @@ class Labels(NamedTuple):
     no_window: int
 
 
-def labels(windows: Windows, questions: Sequence[SpanQuestion]) -> Labels:
+def labels(windows: Windows) -> Labels:
     """Labels windows with the first answer's first and last token; NO_ANSWER if a window lacks a part of the answer."""
-    answered = np.array([bool(item.answers) for item in questions], bool)
+    answered = np.array([bool(item.answers) for item in windows.questions], bool)
     lost = answered & (windows.answers[:, 0] < 0)
     rows = np.flatnonzero(~lost[windows.question])
     answer, piece = windows.answers[windows.question[rows]], windows.pieces[rows]
     held = (answer[:, 0] >= piece[:, 0]) & (answer[:, 1] < piece[:, 1])
     places = windows.first[rows, None] + answer - piece[:, :1]
     starts, ends = np.where(held, places.T, NO_ANSWER)
-    whole = np.zeros(len(questions), bool)
+    whole = np.zeros(len(answered), bool)
     whole[windows.question[rows[held]]] = True
     return Labels(rows, starts, ends, int(lost.sum()), int((answered & ~lost & ~whole).sum()))
 
@@ -174,22 +176,27 @@ def answer_tokens(spans: np.ndarray, question: SpanQuestion) -> tuple[int, int] 
     """
     if not question.answers:
         return None
-    answer = question.answers[0]
-    start = answer.start + len(answer.text) - len(answer.text.lstrip())
-    end = start + len(answer.text.strip())
+    start, end = stripped(*question.answers[0])
     first = int(np.searchsorted(spans[:, 1], start, side="right"))
     last = int(np.searchsorted(spans[:, 0], end)) - 1
     return (first, last) if first <= last else None
 
 
+def stripped(start: int, text: str) -> tuple[int, int]:
+    """Character range of a text that begins at `start`, without blanks at its ends.
+
+    >>> stripped(5, " two ")
+    (6, 9)
+    """
+    start += len(text) - len(text.lstrip())
+    return start, start + len(text.strip())
+
+
 def _encoded(tokenizer, texts: list[str]) -> Iterator[tuple[str, Any]]:
     """Yields each text with its encoding, without special tokens."""
-    backend = tokenizer.backend_tokenizer
-    backend.no_truncation()
-    backend.no_padding()
     for start in range(0, len(texts), BLOCK):
         block = texts[start : start + BLOCK]
-        yield from zip(block, backend.encode_batch(block, add_special_tokens=False), strict=True)
+        yield from zip(block, encode_uncut(tokenizer, block), strict=True)
 
 
 def _spans(encoding: Any, text: str) -> np.ndarray:
@@ -204,10 +211,7 @@ def _spans(encoding: Any, text: str) -> np.ndarray:
 
 
 def _trimmed(text: str, start: int, end: int, limit: int) -> tuple[int, int]:
-    while start < end and text[start].isspace():
-        start += 1
-    while start < end and text[end - 1].isspace():
-        end -= 1
+    start, end = stripped(start, text[start:end])
     while start < end < limit and unicodedata.category(text[end]).startswith("M"):
         end += 1
     return start, end

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from pydantic import BaseModel
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -27,10 +28,9 @@ from stele.files.reading import JsonObject, read_state
 from stele.recipes.reranking import Trained
 from stele.reranking.folds.candidates import Candidates
 from stele.training import loop
-from stele.training.callbacks import Evaluation
-from stele.training.processes import ProcessContext, process_context
+from stele.training.callbacks import BestEpochs, restore_epoch
+from stele.training.processes import process_context
 from stele.training.sampling import derive, generator
-from stele.training.saved_state import State
 
 log = logging.getLogger(__name__)
 
@@ -44,18 +44,18 @@ class Fold(NamedTuple):
     test: np.ndarray
 
 
-class FoldResult(NamedTuple):
+class FoldResult(BaseModel):
     """Scores of a fold, and the choice of its epoch.
 
-    rows, scores   numbers of its test candidates, int64 [m], and their scores, float32 [m]
+    rows, scores   numbers of its test candidates, and their scores, each a float32
     topics         number of its test topics
     pairs          number of training pairs per epoch
     dev_map        epoch -> MAP of the dev fold; `epoch` is the best
     earlier        wall-clock and CPU seconds in earlier runs of the job
     """
 
-    rows: np.ndarray
-    scores: np.ndarray
+    rows: list[int]
+    scores: list[float]
     topics: int
     pairs: int
     dev_map: dict[int, float]
@@ -65,16 +65,6 @@ class FoldResult(NamedTuple):
     def facts(self) -> JsonObject:
         """Facts of the fold for a record."""
         return {"topics": self.topics, "epoch": self.epoch, "dev_map": self.dev_map[self.epoch], "pairs": self.pairs}
-
-    def as_json(self) -> JsonObject:
-        lists = {"rows": self.rows.tolist(), "scores": self.scores.tolist()}  # a float32 is exact as a double
-        return {**self._asdict(), **lists, "dev_map": sorted(self.dev_map.items())}
-
-    @classmethod
-    def from_json(cls, saved: JsonObject) -> FoldResult:
-        arrays = {"rows": np.array(saved["rows"], np.int64), "scores": np.array(saved["scores"], np.float32)}
-        dev_map, earlier = dict(map(tuple, saved["dev_map"])), tuple(saved["earlier"])
-        return cls(**{**saved, **arrays, "dev_map": dev_map, "earlier": earlier})
 
 
 def parts(topics: Sequence[str], fold_of: Mapping[str, int], where: str) -> list[Fold]:
@@ -127,19 +117,16 @@ def loss_of(outputs: Tensor, loss: str) -> Tensor:
     return functional.cross_entropy(outputs, classes.long())
 
 
-def scored(module: nn.Module, rows: np.ndarray, batch_size: int | None = None) -> np.ndarray:
-    """Scores candidates `rows` without dropout, float32 [n], in batches of similar lengths, or of `batch_size`.
+def scored(module: nn.Module, rows: np.ndarray) -> np.ndarray:
+    """Scores candidates `rows` without dropout, float32 [n], in batches of similar lengths.
 
     Raises SteleError if a score is not finite.
     """
-    device = next(module.parameters()).device
-    budget = batch_size or default_batch_tokens(device, 768)
-    lengths = module.lengths[rows]
-    buckets = length_buckets(np.ones_like(lengths) if batch_size else lengths, budget)
+    budget = default_batch_tokens(next(module.parameters()).device, 768)
     scores, training = np.empty(len(rows), np.float32), module.training
     module.eval()
     with torch.inference_mode():
-        for places in buckets:
+        for places in length_buckets(module.lengths[rows], budget):
             scores[places] = module(rows[places])[:, -1].float().cpu().numpy()
     module.train(training)
     if not np.isfinite(scores).all():
@@ -147,48 +134,6 @@ def scored(module: nn.Module, rows: np.ndarray, batch_size: int | None = None) -
             "training diverged: a score is not finite; lower the learning rate or clip gradients (clip_norm)"
         )
     return scores
-
-
-class BestEpoch(Evaluation):
-    """Measures dev MAP after each epoch from the `first` on; keeps the trained weights of the best epoch.
-
-    If epochs are equally good, the first of them counts.
-    """
-
-    def __init__(self, module: nn.Module, candidates: Candidates, fold: Fold, steps_an_epoch: int, first: int) -> None:
-        super().__init__(steps_an_epoch, first * steps_an_epoch)
-        self.module, self.candidates, self.fold = module, candidates, fold
-        self.best: State = {}
-
-    def measure(self, step: int) -> dict[str, float]:
-        rows = self.candidates.of_topics(self.fold.dev)
-        scores = np.zeros(len(self.candidates), np.float32)
-        scores[rows] = scored(self.module, rows)
-        value = self.candidates.mean_ap(self.fold.dev, scores)
-        log.info("fold %d, epoch %d: dev MAP %.4f", self.fold.number, step // self.every, value)
-        if value > max((figure["dev_map"] for figure in self.figures), default=-1.0):
-            self.best = {name: tensor.detach().clone() for name, tensor in self._trained()}
-        return {"dev_map": value}
-
-    def by_epoch(self) -> dict[int, float]:
-        """MAP of the dev fold after each measured epoch: epoch -> MAP."""
-        return {int(figure["step"]) // self.every: figure["dev_map"] for figure in self.figures}
-
-    def restore(self) -> None:
-        """Loads the weights of the best epoch into the module."""
-        with torch.no_grad():
-            for name, parameter in self._trained():
-                parameter.copy_(self.best[name])
-
-    def state_dict(self) -> State:
-        return {"figures": super().state_dict(), "best": self.best}
-
-    def load_state_dict(self, state: State) -> None:
-        super().load_state_dict(state["figures"])
-        self.best = state["best"]
-
-    def _trained(self) -> Iterator[tuple[str, nn.Parameter]]:
-        return ((name, value) for name, value in self.module.named_parameters() if value.requires_grad)
 
 
 def run_fold(
@@ -199,7 +144,6 @@ def run_fold(
     *,
     seed: int,
     state: Path,
-    process: ProcessContext,
     label: str,
 ) -> FoldResult:
     """Trains a new module on a fold, and scores the fold's test topics with the weights of the best epoch."""
@@ -216,21 +160,37 @@ def run_fold(
         batch = slice(place * recipe.batch, (place + 1) * recipe.batch)
         yield {recipe.loss: loss_of(module(np.concatenate([rows[batch] for rows in drawn[epoch]])), recipe.loss)}
 
-    best = BestEpoch(module, candidates, fold, steps_an_epoch, recipe.dev_from_epoch)
+    def dev_map(epoch: int) -> dict[str, float]:
+        rows = candidates.of_topics(fold.dev)
+        scores = np.zeros(len(candidates), np.float32)
+        scores[rows] = scored(module, rows)
+        value = candidates.mean_ap(fold.dev, scores)
+        log.info("fold %d, epoch %d: dev MAP %.4f", fold.number, epoch, value)
+        return {"dev_map": value}
+
+    best = BestEpochs(module, dev_map, steps_an_epoch, recipe.dev_from_epoch, state)
     outcome = loop.train(
         module,
         loop.MicroBatches(loss_at, [0]),
         recipe.optimisation(recipe.epochs * steps_an_epoch),
         state=state,
         seed=derive(seed, "training", fold.number),
-        process=process,
+        process=process_context(),
         label=f"{label}, fold {fold.number}",
         callbacks={"best": best},
     )
-    best.restore()
-    rows, dev_map = candidates.of_topics(fold.test), best.by_epoch()
-    epoch = max(dev_map, key=lambda number: (dev_map[number], -number))
-    return FoldResult(rows, scored(module, rows), len(fold.test), pairs, dev_map, epoch, outcome["earlier"])
+    rows, map_of = candidates.of_topics(fold.test), best.by_epoch("dev_map")
+    epoch = max(map_of, key=map_of.get)  # of equal ones the first
+    restore_epoch(module, state, epoch)
+    return FoldResult(
+        rows=rows.tolist(),
+        scores=scored(module, rows).tolist(),
+        topics=len(fold.test),
+        pairs=pairs,
+        dev_map=map_of,
+        epoch=epoch,
+        earlier=outcome["earlier"],
+    )
 
 
 def cross_validate(
@@ -247,18 +207,17 @@ def cross_validate(
 
     new_module(seed) makes an untrained module; `fold_of` maps the id of each topic to its fold.
     """
-    process = process_context()
     folds = []
     for fold in parts(candidates.topics, fold_of, label):
         saved, folder = state / f"fold{fold.number}.json", state / f"fold{fold.number}"
         if saved.exists():
-            folds.append(FoldResult.from_json(read_state(saved)))
+            folds.append(FoldResult.model_validate(read_state(saved)))
             continue
         begun = records.start()
-        result = run_fold(new_module, candidates, fold, recipe, seed=seed, state=folder, process=process, label=label)
+        result = run_fold(new_module, candidates, fold, recipe, seed=seed, state=folder, label=label)
         (wall, cpu), ended = result.earlier, records.start()
         spent = wall + ended.wall - begun.wall, cpu + ended.cpu - begun.cpu  # earlier, to a run that resumes after it
-        atomic_write_json(saved, result._replace(earlier=spent).as_json())
+        atomic_write_json(saved, result.model_copy(update={"earlier": spent}).model_dump())
         shutil.rmtree(folder, ignore_errors=True)
         folds.append(result)
     return folds
