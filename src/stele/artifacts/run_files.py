@@ -8,16 +8,18 @@ from __future__ import annotations
 import gzip
 import math
 import re
+import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from stele.artifacts.run import Run, make_run
 from stele.errors import SteleError
-from stele.files.atomic import atomic_file
+from stele.files.atomic import atomic_directory, atomic_file
+from stele.files.digests import facts_digest, file_facts
 from stele.files.paths import relative
 from stele.files.reading import JsonObject, open_bytes, reading
 
@@ -117,6 +119,16 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
 def runs_of(record: Mapping, folder: Path) -> dict[str, Path]:
     """Search name -> run file, for a retrieval record and the folder that contains it."""
     return {name: folder / "runs" / relative(f"{name}.trec.gz", f"{folder}: searches") for name in record["searches"]}
+
+
+def copy_runs(files: Mapping[str, Path], folder: Path, job: str) -> dict[str, Any]:
+    """Copies run files (search name -> file) into `folder`; returns the `outputs` and `content` of their record."""
+    with atomic_directory(folder, job) as made:
+        for name, file in files.items():
+            shutil.copyfile(file, made / f"{name}.trec.gz")
+    facts = {name: file_facts(folder / f"{name}.trec.gz") for name in files}
+    outputs = {f"{folder.name}/{name}.trec.gz": facts_of_run for name, facts_of_run in facts.items()}
+    return {"outputs": outputs, "content": facts_digest(facts)}
 
 
 def collection_size(records: Iterable[Mapping], name: str) -> int | None:

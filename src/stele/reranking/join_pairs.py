@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Annotated
 
 from stele.artifacts import records
-from stele.artifacts.run_files import runs_of
+from stele.artifacts.run_files import copy_runs, runs_of
 from stele.command.arguments import Job, NewRecord, Some, record_beside
 from stele.errors import SteleError
-from stele.files.atomic import atomic_directory
-from stele.files.digests import facts_digest, file_facts
 
 ALIKE = ("job", "model", "benchmark", "recipe", "seed")
 
@@ -40,11 +37,7 @@ def run(args: JoinPairs) -> None:
             searches[name], run_files[name], inputs[name] = record["searches"][name], run_file, path
 
     # copy the runs, and write the record
-    folder = args.output.parent / "runs"
-    with atomic_directory(folder, JOB) as made:
-        for name, run_file in run_files.items():
-            shutil.copyfile(run_file, made / f"{name}.trec.gz")
-    facts = {name: file_facts(folder / f"{name}.trec.gz") for name in run_files}
+    published = copy_runs(run_files, args.output.parent / "runs", JOB)
     records.write_record(
         args.output,
         job=JOB,
@@ -53,6 +46,5 @@ def run(args: JoinPairs) -> None:
         **{key: first[key] for key in ALIKE[1:]},
         languages=list(searches),
         searches=searches,
-        outputs={f"runs/{name}.trec.gz": run_facts for name, run_facts in facts.items()},
-        content=facts_digest(facts),
+        **published,
     )

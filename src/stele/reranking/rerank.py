@@ -22,7 +22,6 @@ from stele.artifacts.state import drop, own_folder, write_with_epochs
 from stele.benchmarks.arguments import data_folders, data_records
 from stele.benchmarks.load import load_reader
 from stele.benchmarks.reader import RetrievalReader
-from stele.benchmarks.types import Data, QuerySet
 from stele.command.arguments import Datasets, Json, Name, NewRecord, Record, ResumableJob, Seed, Some, record_beside
 from stele.errors import SteleError
 from stele.evaluation.folds import folds_by_hash
@@ -90,10 +89,13 @@ def run(args: Rerank) -> None:
         else:
             from stele.reranking.folds.cross_validation import cross_validate
 
+            # the query language plays no part in the folds
+            judgments = benchmark.all_judgments(data, query_set)
+            topics = [topic for topic, judged in judgments.items() if has_relevant(judged)]
             folds = cross_validate(
                 scorer.new_module,
                 candidates,
-                _fold_of_topics(benchmark, data, query_set, args.seed),
+                folds_by_hash(topics, f"{args.seed} {query_set.collection} "),
                 recipe,
                 seed=args.seed,
                 state=state / query_set.name,
@@ -147,13 +149,6 @@ def _word_folders(word_vectors: Mapping[str, Path]) -> dict[str, Path]:
                     raise SteleError(f"--vectors {dataset}:{part}: vectors of {language} are given twice; give one")
                 folders[language] = folder
     return folders
-
-
-def _fold_of_topics(benchmark: RetrievalReader, data: Data, query_set: QuerySet, seed: int) -> dict[str, int]:
-    """Fold of each topic with a relevant document in the collection, by topic; the query language plays no part."""
-    judgments = benchmark.all_judgments(data, query_set)
-    topics = [topic for topic, judged in judgments.items() if has_relevant(judged)]
-    return folds_by_hash(topics, f"{seed} {query_set.collection} ")
 
 
 def _epoch_rows(name: str, candidates: Candidates, folds: list[FoldResult]) -> Iterator[tuple]:

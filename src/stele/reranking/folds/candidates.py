@@ -45,20 +45,20 @@ class Candidates:
         return np.flatnonzero(np.isin(self.topic_of, topics))
 
     def hits(self, topic: int, scores: np.ndarray) -> Hits:
-        """Ranks a topic's documents by `scores`, one per candidate of the topic, in canonical order."""
-        names = [self.documents[place] for place in self.document_of[self.topic_of == topic]]
-        return canonical(zip(names, scores.tolist(), strict=True))
+        """Ranks a topic's documents by the `scores` [n] of all candidates, in canonical order."""
+        of_topic = self.topic_of == topic
+        names = [self.documents[place] for place in self.document_of[of_topic]]
+        return canonical(zip(names, scores[of_topic].tolist(), strict=True))
 
     def run(self, scores: np.ndarray) -> Run:
         """Ranks the documents of all topics by `scores` [n], in canonical order."""
-        hits = {name: self.hits(n, scores[self.topic_of == n]) for n, name in enumerate(self.topics)}
-        return run_of(hits)
+        return run_of({name: self.hits(topic, scores) for topic, name in enumerate(self.topics)})
 
     def mean_ap(self, topics: np.ndarray, scores: np.ndarray) -> float:
         """MAP over `topics` (indices) by the metric `ap_judged`; `scores` [n] are those of all candidates."""
         values = []
         for topic in topics:
-            ranking = [name for name, _ in self.hits(topic, scores[self.topic_of == topic])]
+            ranking = [name for name, _ in self.hits(topic, scores)]
             values.append(average_precision(ranking, self.judged[topic]))
         return float(np.mean(values))
 
@@ -83,9 +83,7 @@ def read_candidates(benchmark: RetrievalReader, data: Data, query_set: QuerySet)
     text_of = {query.id: query.text for query in benchmark.queries(data, query_set)}
     judged = {topic: grades for topic, grades in judgments.items() if has_relevant(grades) and topic in text_of}
     # the texts of the judged documents
-    wanted: set[str] = set()
-    for grades in judged.values():
-        wanted.update(name for name, relevance in grades.items() if relevance >= 0)
+    wanted = {name for grades in judged.values() for name, relevance in grades.items() if relevance >= 0}
     texts = {p.id: contents(p) for p in benchmark.passages(data, query_set.collection) if p.id in wanted}
     if not texts:
         raise SteleError(f"{query_set.name}: none of its {len(wanted)} judged documents is in the collection of --data")
@@ -93,21 +91,28 @@ def read_candidates(benchmark: RetrievalReader, data: Data, query_set: QuerySet)
         missing = min(wanted - texts.keys())
         logger.warning("%s: %d of %d judged documents are absent, as %s", query_set.name, absent, len(wanted), missing)
     # one candidate for each topic and document
-    topics, place = list(judged), {name: number for number, name in enumerate(texts)}
+    place = {name: number for number, name in enumerate(texts)}
     rows = []
-    for number, topic in enumerate(topics):
-        for name, relevance in judged[topic].items():
+    for number, grades in enumerate(judged.values()):
+        for name, relevance in grades.items():
             if relevance >= 0 and name in place:
                 rows.append((number, place[name], relevance > 0))
     topic_of, document_of, relevant = (np.array(column) for column in zip(*rows, strict=True))
-    has_positive, has_negative = (np.isin(np.arange(len(topics)), topic_of[relevant == kind]) for kind in (True, False))
     counts = {
-        "topics": len(topics),
+        "topics": len(judged),
         "topics_without_relevant": sum(not has_relevant(grades) for grades in judgments.values()),
-        "topics_without_negative": int((has_positive & ~has_negative).sum()),
+        "topics_without_negative": len(np.setdiff1d(topic_of[relevant], topic_of[~relevant])),
         "documents": len(texts),
         "documents_absent": absent,
     }
-    queries, grades = [text_of[topic] for topic in topics], list(judged.values())
-    documents, contents_of = list(texts), list(texts.values())
-    return Candidates(topics, queries, grades, documents, contents_of, topic_of, document_of, relevant, counts)
+    return Candidates(
+        topics=list(judged),
+        queries=[text_of[topic] for topic in judged],
+        judged=list(judged.values()),
+        documents=list(texts),
+        texts=list(texts.values()),
+        topic_of=topic_of,
+        document_of=document_of,
+        relevant=relevant,
+        counts=counts,
+    )

@@ -28,17 +28,9 @@ class Words(NamedTuple):
     document_vectors: WordVectors
 
 
-class Interaction(NamedTuple):
-    """Interaction of a topic's query with the words of its documents.
-
-    query       rows of the query's words, int64 [q]
-    cosines     float32 [q, w], between the query's words and the distinct words of the topic's documents
-    documents   for each candidate: its number, the columns of its distinct words, and the count of each
-    """
-
-    query: np.ndarray
-    cosines: np.ndarray
-    documents: list[tuple[int, np.ndarray, np.ndarray]]
+# cosines float32 [q, w] of a topic's query words with the distinct words of its documents, and
+# for each of its candidates: its number, the columns of its distinct words, and the count of each
+Interaction = tuple[np.ndarray, list[tuple[int, np.ndarray, np.ndarray]]]
 
 
 def word_vector_reader(folders: Mapping[str, Path]) -> ReadVectors:
@@ -64,10 +56,10 @@ def rows_of(vectors: WordVectors, words: Iterable[str]) -> np.ndarray:
     return np.array([vectors.words[word] for word in words if word in vectors.words], dtype=np.int64)
 
 
-def unit_vectors(vectors: WordVectors) -> np.ndarray:
-    """Scales vectors to length 1, float32 [n, d]; a zero vector stays zero."""
-    norms = np.linalg.norm(vectors.vectors, axis=1, keepdims=True)
-    return vectors.vectors / np.where(norms > 0, norms, 1)
+def unit_vectors(vectors: np.ndarray) -> np.ndarray:
+    """Scales vectors [n, d] to length 1; a zero vector stays zero."""
+    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors / np.where(norms > 0, norms, 1)
 
 
 def read_words(candidates: Candidates, sources: Sources, document_terms: int | None = None) -> Words:
@@ -76,14 +68,12 @@ def read_words(candidates: Candidates, sources: Sources, document_terms: int | N
     Words are the terms of the analysis without stemming, since vectors belong to words; stop words are left out. Words
     without a vector count towards `document_terms` but are then ignored (Yu et al. do not say).
     """
-    analyze_query, analyze_document = (
-        analyzer(sources.query_language, False),
-        analyzer(sources.document_language, False),
-    )
+    analyze_query = analyzer(sources.query_language, False)
+    analyze_document = analyzer(sources.document_language, False)
     queries = [analyze_query(text) for text in candidates.queries]
     documents = [analyze_document(text)[:document_terms] for text in candidates.texts]
-    query_vectors = sources.read_vectors(sources.query_language, {word for words in queries for word in words})
-    document_vectors = sources.read_vectors(sources.document_language, {word for words in documents for word in words})
+    query_vectors = sources.read_vectors(sources.query_language, set().union(*queries))
+    document_vectors = sources.read_vectors(sources.document_language, set().union(*documents))
     return Words(
         [rows_of(query_vectors, words) for words in queries],
         [rows_of(document_vectors, words) for words in documents],
@@ -94,7 +84,8 @@ def read_words(candidates: Candidates, sources: Sources, document_terms: int | N
 
 def interactions(candidates: Candidates, words: Words) -> Iterator[Interaction]:
     """Yields the interaction of each topic, computed by one matrix product."""
-    query_units, document_units = unit_vectors(words.query_vectors), unit_vectors(words.document_vectors)
+    query_units = unit_vectors(words.query_vectors.vectors)
+    document_units = unit_vectors(words.document_vectors.vectors)
     for topic, query in enumerate(words.queries):
         numbers = np.flatnonzero(candidates.topic_of == topic)
         counted = [np.unique(words.documents[candidates.document_of[i]], return_counts=True) for i in numbers]
@@ -103,4 +94,4 @@ def interactions(candidates: Candidates, words: Words) -> Iterator[Interaction]:
         documents = []
         for number, (rows, counts) in zip(numbers, counted, strict=True):
             documents.append((int(number), np.searchsorted(columns, rows), counts))
-        yield Interaction(query, cosines, documents)
+        yield cosines, documents

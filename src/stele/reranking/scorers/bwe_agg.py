@@ -14,7 +14,7 @@ import numpy as np
 
 from stele.encoders.word_vectors import WordVectors
 from stele.reranking.scorers import Sources, UntrainedScorer
-from stele.reranking.scorers._words import read_words
+from stele.reranking.scorers._words import read_words, unit_vectors
 from stele.text.terms import analyzer
 
 if TYPE_CHECKING:
@@ -40,8 +40,7 @@ def _sums(texts: list[np.ndarray], vectors: np.ndarray, weights: np.ndarray | No
         if weights is not None:
             counts = counts * weights[distinct]
         sums[number] = counts @ vectors[distinct].astype(np.float64)
-    norms = np.linalg.norm(sums, axis=1, keepdims=True)
-    return sums / np.where(norms > 0, norms, 1)
+    return unit_vectors(sums)
 
 
 def _idf(vectors: WordVectors, sources: Sources) -> np.ndarray:

@@ -70,9 +70,7 @@ class Scorer(TrainedScorer):
     recipe: CrossEncoder
 
     def read_inputs(self, candidates: Candidates) -> Pairs:
-        """Tokenises all candidates. Raises SteleError without an encoder, or for a length beyond its positions."""
-        if self.sources.encoder is None:
-            raise SteleError("scorer cross_encoder starts from a transformer, and none is given; give --encoder RECORD")
+        """Tokenises all candidates. Raises SteleError for a length beyond the encoder's positions."""
         self.folder = self.sources.encoder
         tokenizer, config = load_tokenizer(self.folder), _read_config(self.folder)
         if self.recipe.length > (longest := positions(config)):

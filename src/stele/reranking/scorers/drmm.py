@@ -54,11 +54,11 @@ class Scorer(TrainedScorer):
         bins = self.recipe.bins
         words = read_words(candidates, self.sources, self.recipe.document_terms)
         features: list[np.ndarray] = [np.zeros((0, bins), np.float32)] * len(candidates)
-        for topic in interactions(candidates, words):
-            place = bins_of(topic.cosines, bins) + bins * np.arange(len(topic.query))[:, None]
-            for candidate, columns, counts in topic.documents:
-                weights = np.broadcast_to(counts, (len(topic.query), len(counts)))
-                histogram = np.bincount(place[:, columns].ravel(), weights.ravel(), len(topic.query) * bins)
+        for cosines, documents in interactions(candidates, words):
+            place = bins_of(cosines, bins) + bins * np.arange(len(cosines))[:, None]
+            for candidate, columns, counts in documents:
+                weights = np.broadcast_to(counts, (len(cosines), len(counts)))
+                histogram = np.bincount(place[:, columns].ravel(), weights.ravel(), len(cosines) * bins)
                 features[candidate] = np.log1p(histogram).astype(np.float32).reshape(-1, bins)
         gates = [words.query_vectors.vectors[rows] for rows in words.queries]
         return Histograms(features, gates, candidates.topic_of)

@@ -45,11 +45,10 @@ class Scorer(TrainedScorer):
         centres = np.append(means(recipe.kernels), 1.0)
         widths = np.append(np.full(recipe.kernels, recipe.sigma), recipe.exact_sigma)
         phi = np.zeros((len(candidates), len(centres)), np.float32)
-        for topic in interactions(candidates, words):
-            cosines = topic.cosines.astype(np.float64)
+        for cosines, documents in interactions(candidates, words):
             for kernel, (centre, width) in enumerate(zip(centres, widths, strict=True)):
-                soft = np.exp(-((cosines - centre) ** 2) / (2 * width**2))  # [q, w]
-                for candidate, columns, counts in topic.documents:
+                soft = np.exp(-((cosines.astype(np.float64) - centre) ** 2) / (2 * width**2))  # [q, w]
+                for candidate, columns, counts in documents:
                     phi[candidate, kernel] = FACTOR * np.log(np.maximum(soft[:, columns] @ counts, FLOOR)).sum()
         return phi
 

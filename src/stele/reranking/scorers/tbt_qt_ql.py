@@ -33,15 +33,14 @@ class Scorer(UntrainedScorer):
     def scores(self) -> np.ndarray:
         candidates, sources = self.candidates, self.sources
         # the words of the queries, and the frequency of each word in the collection
-        analyze_query, analyze_document = (
-            analyzer(code, False) for code in (sources.query_language, sources.document_language)
-        )
+        analyze_query = analyzer(sources.query_language, False)
+        analyze_document = analyzer(sources.document_language, False)
         queries = [analyze_query(text) for text in candidates.queries]
         frequency: Counter[str] = Counter()
         for text in sources.collection():
             frequency.update(analyze_document(text))
         # each query word as a word of the collection
-        query_words = sorted({word for words in queries for word in words})
+        query_words = sorted(set().union(*queries))
         translation = translate(
             query_words,
             sources.read_vectors(sources.query_language, set(query_words)),
@@ -74,7 +73,8 @@ def translate(words: Sequence[str], query_vectors: WordVectors, document_vectors
     known, names = [word for word in words if word in query_vectors.words], sorted(document_vectors.words)
     if not (known and names):
         return {}
-    queries, units = unit_vectors(query_vectors)[rows_of(query_vectors, known)], unit_vectors(document_vectors)
+    queries = unit_vectors(query_vectors.vectors)[rows_of(query_vectors, known)]
+    units = unit_vectors(document_vectors.vectors)
     best, nearest = np.full(len(known), -np.inf), np.zeros(len(known), np.int64)
     for start in range(0, len(names), BLOCK):
         cosines = queries @ units[rows_of(document_vectors, names[start : start + BLOCK])].T
