@@ -22,14 +22,15 @@ def way(request, monkeypatch):
 
 @pytest.fixture
 def index(tmp_path):
-    """index(texts, vocabulary, rows) -> (folder, ids, statistics); terms are the words."""
+    """index(texts, vocabulary, rows) -> the index; terms are the words."""
 
     def call(texts: dict[str, str], vocabulary: list[str], rows: int = lucene_bm25.BLOCK):
         numbers = {term: number for number, term in enumerate(vocabulary)}
         folder = tmp_path / f"index-{rows}-{len(texts)}"
         terms = lambda text: [numbers.get(word, -1) for word in text.split()]  # noqa: E731
-        assert lucene_bm25.write_index(folder, texts.items(), terms, len(vocabulary), rows) == len(texts)
-        return folder, lucene_bm25.read_ids(folder), lucene_bm25.statistics(folder)
+        made = lucene_bm25.write_index(folder, texts.items(), terms, len(vocabulary), rows)
+        assert len(made.ids) == len(texts)
+        return made
 
     return call
 
@@ -37,9 +38,10 @@ def index(tmp_path):
 # --- the formula ---
 def test_four_documents_by_hand(index):
     """N = 4, mean length (2 + 5 + 2 + 3) / 4 = 3; nile is in 2 documents, river in 3."""
-    folder, ids, collection = index(TEXTS, ["nile", "river"])
-    assert (collection.passages, collection.length, collection.frequencies.tolist()) == (4, 3.0, [2, 3])
-    ((first, second, third),) = lucene_bm25.search(folder, ids, [[0, 1]], 10, collection, (0.9, 0.4))
+    made = index(TEXTS, ["nile", "river"])
+    assert (made.collection.passages, made.collection.length) == (4, 3.0)
+    assert made.collection.frequencies.tolist() == [2, 3]
+    ((first, second, third),) = lucene_bm25.search(made, [[0, 1]], 10, (0.9, 0.4))
     nile, river = math.log(1 + 2.5 / 2.5), math.log(1 + 1.5 / 3.5)
     short, long = 0.9 * (0.6 + 0.4 * 2 / 3), 0.9 * (0.6 + 0.4 * 5 / 3)  # k1 (1 - b + b |d| / 3)
     assert first == ("d2", pytest.approx(nile * 2 / (2 + long) + river * 1 / (1 + long), rel=1e-7))
@@ -65,11 +67,10 @@ def test_lengths_as_lucene_keeps_them():
 def test_rounded_lengths_change_scores_and_not_the_mean(index):
     for words, same in ((42, True), (43, False)):  # 43 terms are kept as 42
         texts = {"long": " ".join(["nile"] * 2 + ["x"] * (words - 2)), "short": "nile x x"}
-        folder, ids, collection = index(texts, ["nile"], rows=words)
-        assert collection.length == (words + 3) / 2
+        made = index(texts, ["nile"], rows=words)
+        assert made.collection.length == (words + 3) / 2
         exact, rounded = (
-            dict(lucene_bm25.search(folder, ids, [[0]], 5, collection, (0.9, 0.4), rounded=flag)[0])
-            for flag in (False, True)
+            dict(lucene_bm25.search(made, [[0]], 5, (0.9, 0.4), rounded=flag)[0]) for flag in (False, True)
         )
         assert exact["short"] == rounded["short"] and (exact["long"] == rounded["long"]) is same
         assert exact["long"] <= rounded["long"]
@@ -78,9 +79,9 @@ def test_rounded_lengths_change_scores_and_not_the_mean(index):
 def test_weights_of_terms_multiply_and_blocks_do_not_matter(index):
     texts, runs = random_texts(90), []
     for rows in (200, 7):
-        folder, ids, collection = index(texts, [f"w{n}" for n in range(40)], rows)
-        runs.append(lucene_bm25.search(folder, ids, [{0: 2.0, 3: 1.0}, {1: 1.0}, {}], 30, collection, (0.9, 0.4)))
-        repeated = lucene_bm25.search(folder, ids, [[0, 3, 0], [1], []], 30, collection, (0.9, 0.4))
+        made = index(texts, [f"w{n}" for n in range(40)], rows)
+        runs.append(lucene_bm25.search(made, [{0: 2.0, 3: 1.0}, {1: 1.0}, {}], 30, (0.9, 0.4)))
+        repeated = lucene_bm25.search(made, [[0, 3, 0], [1], []], 30, (0.9, 0.4))
         assert [len(hits) for hits in repeated] == [len(hits) for hits in runs[-1]] and runs[-1][2] == []
         for one, other in zip(runs[-1], repeated, strict=True):
             assert [score for _, score in one] == pytest.approx([score for _, score in other], rel=1e-6)
@@ -99,10 +100,10 @@ QUERIES = [["w1", "w2"], ["w3"], ["w4", "w4", "w5"], ["w0", "w1", "w2", "w3", "w
 
 def test_the_k_best_are_those_of_a_full_ranking_and_ties_are_canonical(index):
     texts, vocabulary = random_texts(400), [f"w{i}" for i in range(6)]
-    folder, ids, collection = index(texts, vocabulary)
+    made = index(texts, vocabulary)
     for k1, b in ((0.9, 0.4), (0.1, 1.0), (1.6, 0.1)):
         queries = [[vocabulary.index(t) for t in query] for query in QUERIES]
-        for query, hits in zip(QUERIES, lucene_bm25.search(folder, ids, queries, 10, collection, (k1, b)), strict=True):
+        for query, hits in zip(QUERIES, lucene_bm25.search(made, queries, 10, (k1, b)), strict=True):
             expected = by_hand(texts, query, k1, b)[:10]
             assert [name for name, _ in hits] == [name for name, _ in expected]
             assert [score for _, score in hits] == pytest.approx([float(s) for _, s in expected], rel=1e-6)
@@ -112,8 +113,8 @@ def test_more_equal_scores_than_are_asked_for(index):
     """200 passages say the same; the ten of the highest ids are found, wherever they stand."""
     texts = {f"p{i:03d}": "same words" for i in np.random.default_rng(0).permutation(200)}
     for rows in (lucene_bm25.BLOCK, 37):
-        folder, ids, collection = index(texts, ["same"], rows)
-        (hits,) = lucene_bm25.search(folder, ids, [[0]], 10, collection, (0.9, 0.4))
+        made = index(texts, ["same"], rows)
+        (hits,) = lucene_bm25.search(made, [[0]], 10, (0.9, 0.4))
         assert [name for name, _ in hits] == [f"p{i}" for i in range(199, 189, -1)]
 
 
@@ -121,32 +122,32 @@ def test_more_equal_scores_than_are_asked_for(index):
 def test_blocks_change_nothing(index, number, rows):
     texts, vocabulary = random_texts(number), [f"w{i}" for i in range(6)]
     queries = [[vocabulary.index(t) for t in query] for query in QUERIES]
-    (folder, ids, collection), (cut, cut_ids, cut_collection) = index(texts, vocabulary), index(texts, vocabulary, rows)
-    assert len(list(cut.glob("block-*"))) == -(-len(texts) // rows)
-    whole = lucene_bm25.search(folder, ids, queries, 20, collection, (0.9, 0.4))
-    assert lucene_bm25.search(cut, cut_ids, queries, 20, cut_collection, (0.9, 0.4)) == whole
-    assert [lucene_bm25.search(cut, cut_ids, [one], 20, cut_collection, (0.9, 0.4))[0] for one in queries] == whole
+    made, cut = index(texts, vocabulary), index(texts, vocabulary, rows)
+    assert len(list(cut.folder.glob("block-*"))) == -(-len(texts) // rows)
+    whole = lucene_bm25.search(made, queries, 20, (0.9, 0.4))
+    assert lucene_bm25.search(cut, queries, 20, (0.9, 0.4)) == whole
+    assert [lucene_bm25.search(cut, [one], 20, (0.9, 0.4))[0] for one in queries] == whole
 
 
 def test_both_ways_find_the_same(index, monkeypatch):
     """Bit by bit: a run does not depend on how large its collection is."""
     texts, vocabulary = random_texts(400), [f"w{i}" for i in range(6)]
-    folder, ids, collection = index(texts, vocabulary)
+    made = index(texts, vocabulary)
     queries = [[vocabulary.index(t) for t in query] for query in QUERIES]
-    one = lucene_bm25.search(folder, ids, queries, 300, collection, (0.9, 0.4))
+    one = lucene_bm25.search(made, queries, 300, (0.9, 0.4))
     monkeypatch.setattr(lucene_bm25, "FEW", -1 if lucene_bm25.FEW > 0 else 10**9)
-    assert lucene_bm25.search(folder, ids, queries, 300, collection, (0.9, 0.4)) == one
+    assert lucene_bm25.search(made, queries, 300, (0.9, 0.4)) == one
 
 
 def test_threads_change_nothing(index, tmp_path):
     """In a process of its own: numba's threads would make this one's later forks unsafe."""
     texts, vocabulary = random_texts(200), [f"w{i}" for i in range(6)]
-    folder, ids, collection = index(texts, vocabulary)
+    made = index(texts, vocabulary)
     queries = [[vocabulary.index(t) for t in query] for query in QUERIES]
-    one = lucene_bm25.search(folder, ids, queries, 20, collection, (0.9, 0.4), threads=1)
+    one = lucene_bm25.search(made, queries, 20, (0.9, 0.4), threads=1)
 
     def work():
-        two = lucene_bm25.search(folder, ids, queries, 20, collection, (0.9, 0.4), threads=2)
+        two = lucene_bm25.search(made, queries, 20, (0.9, 0.4), threads=2)
         (tmp_path / "two").write_text(json.dumps(two))
 
     assert ended(work) == 0
@@ -156,7 +157,7 @@ def test_threads_change_nothing(index, tmp_path):
 def test_passages_without_a_term_are_none(index):
     """As Lucene counts them: neither in N nor in the mean length."""
     with_empty = {**TEXTS, "e1": "", "e2": ""}
-    _, _, collection = index(with_empty, ["nile", "river"])
+    collection = index(with_empty, ["nile", "river"]).collection
     assert (collection.passages, collection.length) == (4, 3.0)
 
 

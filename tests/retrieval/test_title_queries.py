@@ -113,7 +113,7 @@ def test_only_some_titles_are_drawn(tmp_path, documents):
 
 @pytest.mark.parametrize(
     ("module", "name", "call"),
-    [(lucene_bm25, "_path", 4), (title_queries, "save_part", 2), (title_queries, "write_set", 1)],
+    [(lucene_bm25.np, "savez", 1), (title_queries, "save_part", 2), (title_queries, "write_set", 1)],
 )
 def test_it_goes_on_after_kill_9(tmp_path, documents, monkeypatch, module, name, call):
     monkeypatch.setattr(title_queries, "PART", 2)

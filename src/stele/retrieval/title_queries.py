@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
@@ -20,14 +21,14 @@ from stele.artifacts.state import drop, own_folder
 from stele.benchmarks.transfer_set import write_set
 from stele.command.arguments import Json, NewRecord, ResumableJob, Seed, Some, record_of
 from stele.errors import SteleError
-from stele.files.atomic import atomic_directory, atomic_file
+from stele.files.atomic import atomic_directory, atomic_write_json
 from stele.files.digests import folder_facts
-from stele.files.reading import parse_object
+from stele.files.reading import parse_object, read_state
 from stele.files.strict import validate
 from stele.progress import bar, track
 from stele.recipes.transfer import TitleQueriesRecipe
 from stele.retrieval.lexical import lucene_bm25
-from stele.retrieval.lexical.engines import TermIndex, Texts
+from stele.retrieval.lexical.engines import Texts, index_terms
 from stele.text.terms import analyzer, described
 
 logger = logging.getLogger(__name__)
@@ -57,12 +58,13 @@ def run(args: TitleQueries) -> None:
     # draw titles, and search them
     rows, titles, articles = drawn_titles(args.documents, recipe.queries, args.seed)
     parts = search_titles(state, args, recipe, rows, titles, articles)
-    numbers, positives, negatives = joined(parts)
-    if not len(numbers):
+    examples = [example for path in parts for example in read_state(path)]
+    if not examples:
         raise SteleError(f"{args.language}: BM25 found no article by its title; {len(titles)} titles were searched")
 
     # write the articles that are used, and the queries with the lines of theirs
-    used = np.unique(np.concatenate([positives, *negatives]))
+    numbers, positives, negatives = zip(*examples, strict=True)
+    used = np.array(sorted({*positives, *chain.from_iterable(negatives)}))
     with atomic_directory(args.output.parent, JOB) as folder:
         write_set(
             folder,
@@ -83,7 +85,7 @@ def run(args: TitleQueries) -> None:
             articles=articles,
             titles=len(titles),
             article_not_retrieved=len(titles) - len(numbers),
-            without_negatives=sum(not len(rows_of_title) for rows_of_title in negatives),
+            without_negatives=negatives.count([]),
             passages=len(used),
             counts={"train": len(numbers)},
             outputs=folder_facts(folder),
@@ -124,40 +126,32 @@ def search_titles(
     titles: Sequence[str],
     articles: int,
 ) -> list[Path]:
-    """Indexes the articles and searches the titles, part by part; returns the files that `save_part` wrote."""
+    """Indexes the articles and searches the titles, part by part; returns the files of `save_part`."""
     analyze = analyzer(args.language)
     terms = [analyze(title) for title in titles]
     label = f"index {args.language}"
     articles_of = Texts(args.language, lambda: track(texts(args.documents), articles, label, "articles"))
-    query_terms = {term for terms_of_title in terms for term in terms_of_title}
-    index = TermIndex(state / "index", articles_of, query_terms, lucene_bm25.BLOCK)
-    queries = [[index.numbers[term] for term in terms_of_title] for terms_of_title in terms]
+    index, numbers = index_terms(state / "index", articles_of, set().union(*terms), lucene_bm25.BLOCK)
+    queries = [[numbers[term] for term in terms_of_title] for terms_of_title in terms]
     starts, parameters = range(0, len(queries), PART), (recipe.k1, recipe.b)
     parts = [state / f"hits-{number:05d}.npz" for number in range(len(starts))]
     with bar(len(queries), f"search titles of {args.language}", "titles") as shown:
         for path, start in zip(parts, starts, strict=True):
             part = slice(start, start + PART)
             if not path.exists():
-                best = lucene_bm25.best_rows(
-                    index.folder, index.ids, queries[part], recipe.depth, index.collection, parameters, recipe.threads
-                )
+                best = lucene_bm25.best_rows(index, queries[part], recipe.depth, parameters, recipe.threads)
                 save_part(path, start, rows[part], [hits for hits, _ in best], recipe.negatives, args.seed)
             shown.update(len(queries[part]))
     return parts
 
 
 def save_part(path: Path, start: int, rows: np.ndarray, hits: Sequence[np.ndarray], negatives: int, seed: int) -> None:
-    """Saves the titles whose article is among their hits: title numbers, article rows and drawn negatives."""
-    retrieved = [number for number in range(len(rows)) if rows[number] in hits[number]]
-    chosen = [drawn_negatives(hits[number], rows[number], negatives, seed) for number in retrieved]
-    with atomic_file(path, "wb") as handle:
-        np.savez(
-            handle,
-            titles=np.array(retrieved, np.int64) + start,
-            positives=rows[retrieved].astype(np.int64),
-            sizes=np.array([len(drawn) for drawn in chosen], np.int64),
-            negatives=np.concatenate([*chosen, np.empty(0, np.int64)]).astype(np.int64),
-        )
+    """Saves the titles whose article is among their hits, each as [number, row of the article, drawn negatives]."""
+    examples = []
+    for number, (row, hits_of_title) in enumerate(zip(rows.tolist(), hits, strict=True), start):
+        if row in hits_of_title:
+            examples.append([number, row, drawn_negatives(hits_of_title, row, negatives, seed).tolist()])
+    atomic_write_json(path, examples)
 
 
 def drawn_negatives(hits: np.ndarray, positive: int, number: int, seed: int) -> np.ndarray:
@@ -169,15 +163,6 @@ def drawn_negatives(hits: np.ndarray, positive: int, number: int, seed: int) -> 
     others = hits[hits != positive]
     drawn = np.random.default_rng([seed, positive]).choice(len(others), min(number, len(others)), replace=False)
     return others[np.sort(drawn)]
-
-
-def joined(parts: Sequence[Path]) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
-    """Joins saved parts: title numbers int64 [n], article rows int64 [n], and the negatives' rows of each title."""
-    read = [dict(np.load(path)) for path in parts]
-    titles, positives, sizes, negatives = (
-        np.concatenate([part[name] for part in read]) for name in ("titles", "positives", "sizes", "negatives")
-    )
-    return titles, positives, np.split(negatives, np.cumsum(sizes)[:-1])
 
 
 def chosen_texts(documents: Sequence[Path], rows: np.ndarray, characters: int) -> Iterator[tuple[str, str]]:

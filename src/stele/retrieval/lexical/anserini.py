@@ -123,7 +123,7 @@ def _hits(path: Path, queries: int) -> list[Hits]:
     if not path.stat().st_size:
         return [[] for _ in range(queries)]
     run = read_run(path)
-    return [run.hits(str(number)) if str(number) in run else [] for number in range(queries)]
+    return [run.hits(str(number)) for number in range(queries)]
 
 
 def _tail(output: str) -> str:

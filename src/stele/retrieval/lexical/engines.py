@@ -15,7 +15,7 @@ from stele.benchmarks.types import Query
 from stele.files.digests import digest
 from stele.recipes.search import Rm3
 from stele.retrieval.lexical import lucene_bm25, rm3
-from stele.retrieval.lexical.lucene_bm25 import Hits, Parameters
+from stele.retrieval.lexical.lucene_bm25 import Hits, Index, Parameters
 from stele.text.terms import TermNumbers, analyzer, described
 
 EXPANDED_BLOCK = 1 << 15  # passages of a block of an index of many terms: it takes a tenth of a GB to make
@@ -47,15 +47,11 @@ class Engine(ABC):
         """Searches a split's queries, expanded by RM3; returns the hits of each query."""
 
 
-class TermIndex:
-    """An index of some terms of a collection, reused if it exists; `numbers` maps a term to its number in the index."""
-
-    def __init__(self, folder: Path, texts: Texts, terms: Iterable[str], rows: int) -> None:
-        self.folder = folder
-        self.numbers = {term: number for number, term in enumerate(sorted(terms))}
-        counter = TermNumbers(texts.language, self.numbers)
-        self.passages = lucene_bm25.write_index(folder, texts.read(), counter, len(self.numbers), rows)
-        self.collection, self.ids = lucene_bm25.statistics(folder), lucene_bm25.read_ids(folder)
+def index_terms(folder: Path, texts: Texts, terms: Iterable[str], rows: int) -> tuple[Index, dict[str, int]]:
+    """Indexes some terms of a collection in blocks of `rows`; returns the index, and the number of each term in it."""
+    numbers = {term: number for number, term in enumerate(sorted(terms))}
+    terms_of = TermNumbers(texts.language, numbers)
+    return lucene_bm25.write_index(folder, texts.read(), terms_of, len(numbers), rows), numbers
 
 
 class Bm25sEngine(Engine):
@@ -73,8 +69,8 @@ class Bm25sEngine(Engine):
         query_terms: set[str] = set()
         for terms_of_queries in self.terms.values():
             query_terms.update(*terms_of_queries)
-        self.index = TermIndex(folder / "index", texts, query_terms, lucene_bm25.BLOCK)
-        self.passages = self.index.passages
+        self.index, self.numbers = index_terms(folder / "index", texts, query_terms, lucene_bm25.BLOCK)
+        self.passages = len(self.index.ids)
         self.facts = {
             "analyzer": described(texts.language),
             "passages_with_terms": self.index.collection.passages,
@@ -82,47 +78,39 @@ class Bm25sEngine(Engine):
         }
 
     def runs(self, split: str, grid: Sequence[Parameters], depth: int) -> Iterator[tuple[Parameters, list[Hits]]]:
+        queries = self._numbered(split)
         for parameters in grid:
-            yield parameters, self._search(self.index, self._numbered(split), parameters, depth)
+            hits = lucene_bm25.search(self.index, queries, depth, parameters, self.threads, self.rounded)
+            yield parameters, hits
 
     def expanded(self, split: str, parameters: Parameters, depth: int, recipe: Rm3) -> list[Hits]:
         # search the queries as they are; among equal scores Anserini takes the lowest id first
-        first = self._search(self.index, self._numbered(split), parameters, recipe.documents, ties="lowest")
+        options = {"parameters": parameters, "threads": self.threads, "rounded": self.rounded}
+        queries = self._numbered(split)
+        first = lucene_bm25.search(self.index, queries, recipe.documents, ties="lowest", **options)
 
         # the terms of these passages that may be added to a query, and an index of them
         names = {name for hits in first for name, _ in hits}
         analyze = analyzer(self.texts.language)
         counts = {name: Counter(analyze(text)) for name, text in self.texts.read() if name in names}
-        added = rm3.candidates(counts.values(), recipe)
-        indexed = added | self.index.numbers.keys()
+        added = {term for term in set().union(*counts.values()) if rm3.may_expand(term, recipe)}
+        indexed = added | self.numbers.keys()
         folder = self.folder / f"expanded-{digest(sorted(indexed))}"  # another recipe has another index
-        index = TermIndex(folder, self.texts, indexed, EXPANDED_BLOCK)
+        index, numbers = index_terms(folder, self.texts, indexed, EXPANDED_BLOCK)
 
         # of these terms the rare ones expand the queries
         frequencies, passages = index.collection.frequencies, index.collection.passages
-        rare = {term for term in added if rm3.is_rare(int(frequencies[index.numbers[term]]), passages)}
+        rare = {term for term in added if rm3.is_rare(int(frequencies[numbers[term]]), passages)}
         rare_counts = {}
         for name, of_passage in counts.items():
             rare_counts[name] = {term: count for term, count in of_passage.items() if term in rare}
-        queries = []
+        expanded = []
         for query_terms, hits in zip(self.terms[split], first, strict=True):
             feedback = [(rare_counts[name], score) for name, score in hits]
             query = rm3.expanded(query_terms, feedback, recipe)
-            queries.append({index.numbers[term]: weight for term, weight in query.items()})
-        return self._search(index, queries, parameters, depth)
+            expanded.append({numbers[term]: weight for term, weight in query.items()})
+        return lucene_bm25.search(index, expanded, depth, **options)
 
     def _numbered(self, split: str) -> list[list[int]]:
         """Numbers of the terms of each query of a split."""
-        return [[self.index.numbers[term] for term in terms] for terms in self.terms[split]]
-
-    def _search(
-        self,
-        index: TermIndex,
-        queries: Sequence[lucene_bm25.Query],
-        parameters: Parameters,
-        depth: int,
-        ties: lucene_bm25.Ties = "highest",
-    ) -> list[Hits]:
-        return lucene_bm25.search(
-            index.folder, index.ids, queries, depth, index.collection, parameters, self.threads, self.rounded, ties
-        )
+        return [[self.numbers[term] for term in terms] for terms in self.terms[split]]

@@ -5,13 +5,11 @@
 
 (Kamphuis et al. 2020, "Which BM25 do you mean?", the accurate variant of Lucene; a term that a query repeats counts as
 often.) Lucene itself stores a passage's length in one byte (`lucene_lengths`), and sums in float32. Here lengths are
-exact unless a search rounds them too, and sums in float64 are rounded to float32 at the end. Among equal scores the
-highest id comes first, the canonical order of runs, so that a run does not depend on the blocks.
+exact unless a search rounds them too, and sums in float64 are rounded to float32 at the end.
 
-A score depends on the passages that have one of the query's terms, their lengths, and counts over the collection; so
-the index has only the terms of the queries (and the number of a passage's other words). That is a twentieth of a full
-index, and exact. The collection is cut into blocks of passages, a file each, written as the passages come: a killed job
-resumes after the last complete block, and memory is bounded by a block.
+The index has only the terms of the queries, and the length of each passage: a twentieth of a full index, and exact. The
+collection is cut into blocks of passages, a file each: a killed job resumes after the last complete block, and memory
+is bounded by a block.
 """
 
 from __future__ import annotations
@@ -27,7 +25,6 @@ import numpy as np
 
 from stele.errors import SteleError
 from stele.files.atomic import atomic_file, atomic_write_json
-from stele.files.reading import read_state
 
 BLOCK = 1 << 18  # passages of a block: their scores, 2 MB of float64, stay in a core's cache
 EXTRA = 28  # passages beyond k that bm25s returns, to see whether equal scores were cut off
@@ -69,35 +66,37 @@ class Statistics(NamedTuple):
     frequencies: np.ndarray
 
 
-def write_index(folder: Path, items: Iterable[tuple[str, str]], terms: Terms, number: int, rows: int = BLOCK) -> int:
-    """Indexes (id, text) items in blocks, without those already written; returns the number of passages.
+class Index(NamedTuple):
+    """A finished index: its folder, the ids of its passages, bytes [n], and the counts over its collection."""
+
+    folder: Path
+    ids: np.ndarray
+    collection: Statistics
+
+
+def write_index(folder: Path, items: Iterable[tuple[str, str]], terms: Terms, number: int, rows: int = BLOCK) -> Index:
+    """Indexes (id, text) items in blocks of `rows`, without those already written.
 
     `number` is the number of terms. Raises SteleError for an empty collection and for an id that appears twice.
     """
     folder.mkdir(parents=True, exist_ok=True)
     finished = folder / "passages.json"
-    if (passages := read_state(finished)) is not None:
-        return passages
-    done = 0
-    stream = iter(items)
-    while (path := _path(folder, done)).exists():
-        for _ in islice(stream, rows):
-            pass
-        done += 1
-    total = done * rows
-    while batch := list(islice(stream, rows)):
-        block = make_block(batch, terms, number)
-        with atomic_file(path, "wb") as handle:
-            np.savez(handle, **block._asdict())
-        done, total = done + 1, total + len(batch)
-        path = _path(folder, done)
-    if done:  # the last block may be short
-        total = (done - 1) * rows + len(next(_read(folder, "lengths", start=done - 1)))
-    if not total:
-        raise SteleError(f"collection {folder.name}: there is no passage in it")
-    _refuse_twice(folder)
-    atomic_write_json(finished, total)
-    return total
+    if is_new := not finished.exists():
+        done = len(list(folder.glob("block-*.npz")))
+        rest = islice(items, done * rows, None)
+        while batch := list(islice(rest, rows)):
+            with atomic_file(_path(folder, done), "wb") as handle:
+                np.savez(handle, **make_block(batch, terms, number)._asdict())
+            done += 1
+        if not done:
+            raise SteleError(f"collection {folder.name}: there is no passage in it")
+    ids = np.concatenate(list(_read(folder, "ids")))
+    if is_new:
+        ordered = np.sort(ids)
+        if len(twice := ordered[1:][ordered[1:] == ordered[:-1]]):
+            raise SteleError(f"collection {folder.name}: passage {twice[0].decode()!r} appears twice")
+        atomic_write_json(finished, len(ids))
+    return Index(folder, ids, statistics(folder))
 
 
 def make_block(items: Iterable[tuple[str, str]], terms: Terms, number: int) -> Block:
@@ -108,19 +107,12 @@ def make_block(items: Iterable[tuple[str, str]], terms: Terms, number: int) -> B
         occurrences.extend(of_text)
         lengths.append(len(of_text))
         ids.append(name.encode("utf-8"))
-    of_passage = np.frombuffer(lengths, np.int32) if lengths else np.empty(0, np.int32)
-    term = np.frombuffer(occurrences, np.int32) if occurrences else np.empty(0, np.int32)
+    of_passage, term = np.array(lengths, np.int32), np.array(occurrences, np.int32)
     passage = np.repeat(np.arange(len(ids), dtype=np.int64), of_passage)[term >= 0]
     places, counts = np.unique(term[term >= 0] * np.int64(len(ids)) + passage, return_counts=True)
     indptr = np.searchsorted(places, np.arange(number + 1, dtype=np.int64) * len(ids))
     passages = (places % len(ids)).astype(np.int32)
     return Block(indptr, passages, counts.astype(np.int32), of_passage, np.array(ids, dtype=np.bytes_))
-
-
-def read_blocks(folder: Path) -> Iterator[Block]:
-    """Reads the blocks of a finished index, in the order of the passages."""
-    for columns in zip(*(_read(folder, name) for name in Block._fields), strict=True):
-        yield Block(*columns)
 
 
 def statistics(folder: Path) -> Statistics:
@@ -131,27 +123,17 @@ def statistics(folder: Path) -> Statistics:
     return Statistics(passages, terms / passages if passages else 1.0, frequencies)
 
 
-def read_ids(folder: Path) -> np.ndarray:
-    """Reads the ids of all passages, bytes [n]."""
-    return np.concatenate(list(_read(folder, "ids")))
-
-
 def _path(folder: Path, number: int) -> Path:
     return folder / f"block-{number:05d}.npz"
 
 
-def _read(folder: Path, name: str, start: int = 0) -> Iterator[np.ndarray]:
-    """Reads one column of each block, from block `start` on, without reading the others."""
-    while (path := _path(folder, start)).exists():
+def _read(folder: Path, name: str) -> Iterator[np.ndarray]:
+    """Reads one column of each block, without reading the others."""
+    number = 0
+    while (path := _path(folder, number)).exists():
         with np.load(path) as columns:
             yield columns[name]
-        start += 1
-
-
-def _refuse_twice(folder: Path) -> None:
-    ids = np.sort(read_ids(folder))
-    if len(twice := ids[1:][ids[1:] == ids[:-1]]):
-        raise SteleError(f"collection {folder.name}: passage {twice[0].decode()!r} appears twice")
+        number += 1
 
 
 def lucene_lengths(lengths: np.ndarray) -> np.ndarray:
@@ -182,8 +164,7 @@ class _BestRows:
     """
 
     def __init__(self, queries: Sequence[Query], k: int, collection: Statistics, parameters: Parameters) -> None:
-        self.weights_of = queries
-        self.weighted = any(isinstance(query, Mapping) for query in queries)
+        self.weights_of, self.weighted = queries, any(isinstance(query, Mapping) for query in queries)
         self.k, self.collection, self.parameters, self.start = k, collection, parameters, 0
         # a query none of whose terms occurs finds nothing
         self.queries = {n: [t for t in terms if collection.frequencies[t]] for n, terms in enumerate(queries)}
@@ -261,11 +242,9 @@ def _engine():
 
 
 def best_rows(
-    folder: Path,
-    ids: np.ndarray,
+    index: Index,
     queries: Sequence[Query],
     k: int,
-    collection: Statistics,
     parameters: Parameters,
     threads: int = 1,
     rounded: bool = False,
@@ -273,22 +252,23 @@ def best_rows(
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """Searches an index; returns rows (int64) and scores (float32) of each query's k best passages, best first.
 
-    folder, ids   the index, and the ids of its passages, bytes [n]
-    queries       the numbers of each query's terms, with repetitions; or for all queries term number -> weight
-    rounded       whether lengths are rounded as Lucene stores them
-    ties          which id comes first among equal scores; canonical is the highest
+    queries   the numbers of each query's terms, with repetitions; or for all queries term number -> weight
+    rounded   whether lengths are rounded as Lucene stores them
+    ties      which id comes first among equal scores; canonical is the highest
     """
-    best = _BestRows(queries, k, collection, parameters)
-    for block in read_blocks(folder):
+    best = _BestRows(queries, k, index.collection, parameters)
+    for columns in zip(*(_read(index.folder, name) for name in Block._fields), strict=True):
+        block = Block(*columns)
         best.add(block._replace(lengths=lucene_lengths(block.lengths)) if rounded else block, threads)
-    return [best.ranked(number, ids, ties) for number in range(len(queries))]
+    return [best.ranked(number, index.ids, ties) for number in range(len(queries))]
 
 
-def search(folder: Path, ids: np.ndarray, *args: Any, **options: Any) -> list[Hits]:
+def search(index: Index, *args: Any, **options: Any) -> list[Hits]:
     """Searches as `best_rows` does, with its arguments; returns each query's k best (id, score), best first."""
     hits = []
-    for rows, scores in best_rows(folder, ids, *args, **options):
-        hits.append([(ids[row].decode(), float(score)) for row, score in zip(rows, scores, strict=True)])
+    for rows, scores in best_rows(index, *args, **options):
+        names = [name.decode() for name in index.ids[rows].tolist()]
+        hits.append(list(zip(names, scores.tolist(), strict=True)))
     return hits
 
 

@@ -2,10 +2,9 @@
 
 From each of the first passages RM3 takes the most frequent terms of 2 to 20 characters that occur in at most a tenth of
 the collection; a term's weight is its share of them, times the passage's BM25 score, summed over the passages. The best
-terms, with weights that sum to 1, are mixed with the query's own (Abdul-Jaleel et al. 2004, "UMass at TREC
-2004"; rerank/lib/Rm3Reranker.java of castorini/anserini, whose arithmetic in float32 decides which terms are equal).
-Among equal ones RM3 keeps the first in the order of Unicode's code points; until September 2022 Anserini kept any, in
-the order of a hash table (its issue 840).
+terms, with weights that sum to 1, are mixed with the query's own (Abdul-Jaleel et al. 2004, "UMass at TREC 2004";
+castorini/anserini's Rm3Reranker.java, whose arithmetic in float32 decides which terms are equal). Among equal ones RM3
+keeps the first by code points, as Anserini since September 2022 (its issue 840).
 
 >>> recipe = Rm3(documents=2, terms=1)
 >>> expanded(["nile"], [(Counter(nile=1, delta=2), 3.0), (Counter(nile=1, kenya=1), 1.0)], recipe)
@@ -16,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -72,8 +71,3 @@ def _best(values: Mapping[str, float], number: int) -> dict[str, float]:
 def _of_sum_1(values: Mapping[str, np.float32]) -> dict[str, np.float32]:
     total = sum(float(value) for value in values.values())
     return {term: np.float32(float(value) / total) for term, value in values.items()}
-
-
-def candidates(counts: Iterable[Mapping[str, int]], recipe: Rm3) -> set[str]:
-    """Terms of passages that may be added to a query (see `may_expand`), whatever their frequency."""
-    return {term for of_passage in counts for term in of_passage if may_expand(term, recipe)}
