@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import logging
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -61,7 +62,7 @@ def run(args: Calibrate) -> None:
     # the recipe, the documents and the pairs
     values = parse_object(args.recipe, "--recipe")
     recipe, documents = validate(CalibrationRecipe, values, "--recipe"), documents_of(args.documents)
-    pairs = checked_pairs(args.pairs, documents)
+    check_pairs(args.pairs, documents)
 
     # the encoder
     torch.set_num_threads(recipe.threads)
@@ -73,20 +74,20 @@ def run(args: Calibrate) -> None:
 
     # the state folder
     inputs = {"encoder": args.encoder, **{f"documents {language}": path for language, path in documents.items()}}
-    made_by = {**values, "encoding": encoder.spec.facts(), "pairs": pairs}
+    made_by = {**values, "encoding": encoder.spec.facts(), "pairs": args.pairs}
     state = own_folder(args.state, recipe=made_by, inputs=inputs, seed=args.seed, code=args.code)
 
     # learn the rotation of each pair, then the statistics of languages without one
     job = CalibrationJob(encoder, recipe, documents, args.seed, state)
-    for number, pair in enumerate(pairs):
-        job.rotate(pair, later=pairs[number + 1 :])
+    for number, pair in enumerate(args.pairs, start=1):
+        job.rotate(pair, later=args.pairs[number:])
     for language in documents:
         job.statistics(language)
         job.forget(language)
 
     # publish the calibration with its record, both at once
     statistics = {language: job.statistics(language) for language in documents}
-    rotations = {pair: job.rotation(pair) for pair in pairs}
+    rotations = {pair: job.rotation(pair) for pair in args.pairs}
     with atomic_directory(args.output.parent, JOB) as folder:
         calibration.write_tensors(folder / calibration.FILE, statistics, rotations)
         records.write_record(
@@ -99,13 +100,13 @@ def run(args: Calibrate) -> None:
             recipe=recipe.model_dump(mode="json"),
             **encoder.facts(),
             languages={language: job.facts(language) for language in documents},
-            rotations={pair: job.facts(pair) for pair in pairs},
+            rotations={pair: job.facts(pair) for pair in args.pairs},
             outputs=folder_facts(folder),
         )
     drop(state)
 
 
-def documents_of(items: list[str]) -> dict[str, Path]:
+def documents_of(items: Sequence[str]) -> dict[str, Path]:
     """Parses LANGUAGE=RECORD items into language -> record of its documents, sorted by language.
 
     Raises SteleError for an item of another form, a language given twice, and a record that does not exist.
@@ -121,12 +122,12 @@ def documents_of(items: list[str]) -> dict[str, Path]:
     return dict(sorted(documents.items()))
 
 
-def checked_pairs(pairs: list[str], documents: Mapping[str, Path]) -> list[str]:
-    """Checks and returns `pairs`. Raises SteleError if one is not of two languages with documents, or is repeated."""
+def check_pairs(pairs: Sequence[str], documents: Mapping[str, Path]) -> None:
+    """Raises SteleError if a pair is not of two languages with documents, or is repeated."""
     seen: set[frozenset[str]] = set()
     for pair in pairs:
         languages = pair.split("-")
-        if len(languages) != 2 or not all(languages) or len(set(languages)) != 2:
+        if len(languages) != 2 or "" in languages or languages[0] == languages[1]:
             raise SteleError(f"--pairs {pair!r}: want a pair of languages, e.g. fr-en")
         if missing := [language for language in languages if language not in documents]:
             raise SteleError(
@@ -136,7 +137,6 @@ def checked_pairs(pairs: list[str], documents: Mapping[str, Path]) -> list[str]:
         if frozenset(languages) in seen:
             raise SteleError(f"--pairs {pair}: the pair appears twice; one rotation serves both directions")
         seen.add(frozenset(languages))
-    return pairs
 
 
 class CalibrationJob:
@@ -148,10 +148,7 @@ class CalibrationJob:
 
     def facts(self, name: str) -> dict[str, Any] | None:
         """Facts of a finished language or pair; None if it is not finished."""
-        return read_state(self._facts_file(name))
-
-    def _facts_file(self, name: str) -> Path:
-        return self.state / f"{name}.json"
+        return read_state(self.state / f"{name}.json")
 
     def statistics(self, language: str) -> calibration.Statistics:
         """Mean and deviation of a language's vectors; computes and saves them at the first call."""
@@ -160,11 +157,11 @@ class CalibrationJob:
             vectors = self.vectors(language)
             blocks = (vectors[start : start + READ_ROWS] for start in range(0, len(vectors), READ_ROWS))
             calibration.write_tensors(path, {language: calibration.statistics(blocks, language)}, {})
-            atomic_write_json(self._facts_file(language), {"sentences": len(vectors)})
+            atomic_write_json(self.state / f"{language}.json", {"sentences": len(vectors)})
         statistics, _ = calibration.read_tensors(path)
         return statistics[language]
 
-    def rotate(self, pair: str, later: list[str]) -> None:
+    def rotate(self, pair: str, later: Sequence[str]) -> None:
         """Learns and saves the rotation of a pair, if not yet saved; drops the vectors that no `later` pair needs."""
         from stele.encoders.rotation import learn_rotation
 
@@ -183,30 +180,23 @@ class CalibrationJob:
                     state=state,
                     watch=lambda done: shown.update(1),
                 )
-            calibration.write_tensors(self._rotation_file(pair), {}, {pair: rotation.matrix})
+            calibration.write_tensors(self.state / f"rotation.{pair}.safetensors", {}, {pair: rotation.matrix})
             facts = rotation.facts()
-            atomic_write_json(self._facts_file(pair), facts)
+            atomic_write_json(self.state / f"{pair}.json", facts)
             shutil.rmtree(state)
             log.info("%s: %s kept, criterion %.4f", pair, facts["kept"], facts["criterion"])
-        needed = {language for other in later for language in other.split("-")}
-        for language in set(languages) - needed:
+        for language in set(languages).difference(*(other.split("-") for other in later)):
             self.forget(language)
 
     def rotation(self, pair: str) -> np.ndarray:
         """Reads the saved rotation W [d, d] of a pair."""
-        _, rotations = calibration.read_tensors(self._rotation_file(pair))
+        _, rotations = calibration.read_tensors(self.state / f"rotation.{pair}.safetensors")
         return rotations[pair]
-
-    def _rotation_file(self, pair: str) -> Path:
-        return self.state / f"rotation.{pair}.safetensors"
 
     def vectors(self, language: str) -> np.ndarray:
         """Vectors of a language's sentences, float32 [n, d], memory-mapped; encodes the sentences at the first call."""
-        if language not in self._vectors:
-            self._vectors[language] = self._encoded(language)
-        return self._vectors[language]
-
-    def _encoded(self, language: str) -> np.ndarray:
+        if language in self._vectors:
+            return self._vectors[language]
         folder = self.state / "vectors" / language
         sentences = sample_sentences(self.documents[language], self.recipe.sentences, self.seed, language)
         with bar(len(sentences), f"encode {language}", "sentences") as shown:
@@ -218,7 +208,8 @@ class CalibrationJob:
 
             named = ((f"{language} {number}", text) for number, text in enumerate(sentences, start=1))
             encode_part(folder, named, encode, Layout(self.encoder.dimension, "float32", False, language))
-        return np.load(folder / "vectors.npy", mmap_mode="r")
+        self._vectors[language] = np.load(folder / "vectors.npy", mmap_mode="r")
+        return self._vectors[language]
 
     def scaled(self, language: str) -> np.ndarray:
         """Vectors of a language's sentences, shifted and scaled, float32 [n, d]."""
@@ -246,25 +237,21 @@ def sample_sentences(documents: Path, count: int, seed: int, language: str) -> l
             break
     if not texts:
         raise SteleError(f"{documents}: found no sentence of {language} to calibrate by; leave {language} out")
-    distinct: dict[str, None] = {}
-    for place in np.argsort(np.concatenate(draws), kind="stable"):
-        if len(distinct) == count:
-            break
-        distinct[texts[place]] = None
-    return list(distinct)
+    order = np.argsort(np.concatenate(draws), kind="stable")
+    return list(islice(dict.fromkeys(texts[place] for place in order), count))
 
 
 def _groups(documents: Path, seed: int, language: str) -> Iterator[tuple[str, int, list[str]]]:
     """Reads the row groups of a corpus in random order; yields (shard, row group number, sentences)."""
     import pyarrow.parquet as pq
 
-    places: list[tuple[Path, int]] = []
+    kind, places = ("Parquet file", "build the corpus again"), []
     for path in document_shards(documents):
-        with reading(path, "Parquet file", "build the corpus again"):
+        with reading(path, *kind):
             places += [(path, number) for number in range(pq.read_metadata(path).num_row_groups)]
     for place in generator(seed, "calibration", language, "groups").permutation(len(places)):
         path, number = places[place]
-        with reading(path, "Parquet file", "build the corpus again"), pq.ParquetFile(path) as file:
+        with reading(path, *kind), pq.ParquetFile(path) as file:
             column = file.read_row_group(number, columns=["sentences"]).column("sentences").combine_chunks()
             sentences = column.flatten().to_pylist()
         yield path.name, number, sentences
