@@ -223,7 +223,7 @@ def test_a_cut_run_is_refused_by_its_name(fusing, tmp_path):
     for content in (path.read_bytes()[:9], b"no gzip"):
         path.write_bytes(content)
         with pytest.raises(SteleError, match=r"xx\.trec\.gz"):
-            fuse._read({"xx": path}, "xx", path)
+            fuse._read(tmp_path / "cut/dense/record.json", {"searches": ["xx"]}, "xx")
 
 
 # --- as others see it ---

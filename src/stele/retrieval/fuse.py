@@ -69,11 +69,10 @@ def run(args: Fuse) -> None:
     benchmark = load_reader(args.benchmark, RetrievalReader)
     data_inputs = data_records(args.data)
     data = data_folders(data_inputs)
-    searched = [records.read_record(path) for path in (args.term, args.dense)]
-    for path, record in zip((args.term, args.dense), searched, strict=True):
+    searched = [(path, records.read_record(path)) for path in (args.term, args.dense)]
+    for path, record in searched:
         if (other := record.get("benchmark", args.benchmark)) != args.benchmark:
             raise SteleError(f"{path}: its runs are of {other}, not of {args.benchmark}; give runs of one benchmark")
-    term, dense = (runs_of(*pair) for pair in zip(searched, (args.term.parent, args.dense.parent), strict=True))
     folder, table = args.output.parent / "runs", args.output.parent / "alpha.csv"
     searches: dict[str, Any] = {}
     rows: list[tuple] = []
@@ -86,15 +85,11 @@ def run(args: Fuse) -> None:
             left_out = stated_left_out(args.benchmark, data, query_set)
             left_out = left_out._replace(same_id=bool(left_out.same_id))  # where nobody says, scoring refuses them
             no_hits = {query: left_out.of(query) for query in ids}
-            both = _read(term, name, args.term), _read(dense, name, args.dense)
-            term_run, dense_run = (without(run, no_hits) for run in both)
+            term_run, dense_run = (without(_read(path, record, name), no_hits) for path, record in searched)
             topics: dict[str, Candidates] = {}
-            judged: dict[str, Mapping[str, int]] = {}
             for query in ids:
-                hits = term_run.hits(query), dense_run.hits(query)
-                topics[query] = candidates(*hits, min_max=recipe.scores == "min_max")
-                if query in judgments:
-                    judged[query] = judgments[query]
+                topics[query] = candidates(term_run.hits(query), dense_run.hits(query), recipe.scores == "min_max")
+            judged = {query: judgments[query] for query in ids if query in judgments}
             # a weight for each fold, and the fused run
             folds = choose_weights(topics, judged, _folds(args, list(topics)), args.depth)
             alpha_of = {topic: float(ALPHAS[fold.chosen]) for fold in folds for topic in fold.topics}
@@ -104,7 +99,9 @@ def run(args: Fuse) -> None:
             searches[name] = {
                 "language": query_set.language,
                 "pool": query_set.collection,
-                "documents": collection_size(searched, name),  # of which a random ranking would be
+                "documents": collection_size(
+                    [record for _, record in searched], name
+                ),  # of which a random ranking would be
                 "queries": len(topics),
                 "judged_queries": len(judged),
                 "alphas": [float(ALPHAS[fold.chosen]) for fold in folds],
@@ -132,10 +129,11 @@ def run(args: Fuse) -> None:
     )
 
 
-def _read(runs: Mapping[str, Path], name: str, record: Path) -> Run:
+def _read(path: Path, record: Mapping[str, Any], name: str) -> Run:
     """Reads the run of a query set; an empty file is a run without hits. Raises SteleError if there is no run."""
+    runs = runs_of(record, path.parent)
     if name not in runs:
-        raise SteleError(f"{record}: found no run of {name}, only of {', '.join(runs)}; search {name} too")
+        raise SteleError(f"{path}: found no run of {name}, only of {', '.join(runs)}; search {name} too")
     with open_unpacked(runs[name]) as lines:
         empty = not lines.read(1)
     return run_of({}) if empty else read_run(runs[name])
