@@ -23,7 +23,7 @@ from stele.artifacts.run_files import write_run
 from stele.benchmarks.arguments import data_folders, data_records
 from stele.benchmarks.load import load_reader
 from stele.benchmarks.reader import BenchmarkReader, GoldPairsReader, ParallelTextsReader, sides
-from stele.benchmarks.types import Data, Passage, Query
+from stele.benchmarks.types import Data
 from stele.command.arguments import Datasets, Name, NewRecord, Some, record_beside
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory
@@ -51,12 +51,14 @@ class EncodePairs(EncoderJob):
 def run(args: EncodePairs) -> None:
     clock = records.start()
     benchmark = load_reader(args.benchmark, BenchmarkReader)
-    write = next((write for kind, write in WRITERS.items() if isinstance(benchmark, kind)), None)
-    if write is None:
+    if isinstance(benchmark, GoldPairsReader):
+        name, write = VECTORS, write_vectors
+    elif isinstance(benchmark, ParallelTextsReader):
+        name, write = RUNS, write_runs
+    else:
         raise SteleError(f"--benchmark {args.benchmark}: want questions with gold passages, or parallel texts")
     data = data_records(args.data)
     encoder = load_given_encoder(args)
-    name = RUNS if write is write_runs else VECTORS
     with atomic_directory(args.output.parent / name, JOB) as folder:
         facts = write(benchmark, data_folders(data), args.languages, encoder, folder)
         files = folder_facts(folder)
@@ -84,16 +86,17 @@ def write_vectors(
     """
     counts = {}
     for language in languages:
-        queries, passages, without = split(list(benchmark.pairs(data, language)))
-        if without:
+        pairs = list(benchmark.pairs(data, language))
+        complete = [(query, passage) for query, passage in pairs if passage is not None]
+        if without := len(pairs) - len(complete):
             logger.info("%s: %d questions without a gold passage were left out", language, without)
-        if not queries:
+        if not complete:
             logger.warning("%s: no question with a gold passage: left out of all means", language)
             continue
         names = {side: f"{language}.{side}.npy" for side in ("queries", "passages")}
-        texts = [encoder.spec.passage(passage.title, passage.text) for passage in passages]
-        counts[language] = {"pairs": len(queries), "without_passage": without}
-        np.save(folder / names["queries"], encoder.encode([query.text for query in queries], "query"))
+        texts = [encoder.spec.passage(passage.title, passage.text) for _, passage in complete]
+        counts[language] = {"pairs": len(complete), "without_passage": without}
+        np.save(folder / names["queries"], encoder.encode([query.text for query, _ in complete], "query"))
         counts[language]["cut_queries"] = encoder.cut
         np.save(folder / names["passages"], encoder.encode(texts, "passage"))
         counts[language]["cut_passages"] = encoder.cut
@@ -128,13 +131,3 @@ def write_runs(
             searches[query_set.name] = {"language": pair, "pool": pool, "queries": size, "passages": size}
             searches[query_set.name] |= {"cut_queries": cut[asked], "cut_passages": cut[pool]}
     return {"searches": searches, "parallel": True, "left_out": parallel.left_out, "similarity": benchmark.SIMILARITY}
-
-
-WRITERS = {GoldPairsReader: write_vectors, ParallelTextsReader: write_runs}
-
-
-def split(pairs: Sequence[tuple[Query, Passage | None]]) -> tuple[list[Query], list[Passage], int]:
-    """Splits pairs into questions with a gold passage, their passages, and the number of questions without one."""
-    complete = [(query, passage) for query, passage in pairs if passage is not None]
-    queries, passages = [query for query, _ in complete], [passage for _, passage in complete]
-    return queries, passages, len(pairs) - len(complete)

@@ -14,10 +14,8 @@ from typing import Annotated
 import numpy as np
 
 from stele.artifacts import records
-from stele.benchmarks import tatoeba
 from stele.benchmarks.arguments import data_folders, data_records
 from stele.benchmarks.tatoeba import Tatoeba
-from stele.benchmarks.types import QuerySet
 from stele.command.arguments import Datasets, ends_in, record_as_json
 from stele.errors import SteleError
 from stele.files.atomic import atomic_file
@@ -40,18 +38,25 @@ class Project(CalibratedJob):
 def run(args: Project) -> None:
     clock = records.start()
     data = data_records(args.data)
-    sides = sentences(args.language, data_folders(data))
+    # the first pairs, English first
+    benchmark, sides = Tatoeba(), ("en", args.language)
+    query_sets = {query_set.name.partition("-")[0]: query_set for query_set in benchmark.query_sets([args.language])}
+    if not query_sets:
+        raise SteleError(f"--language {args.language}: Tatoeba pairs English with other languages; give one of them")
+    texts = {}
+    for side in sides:
+        queries = benchmark.queries(data_folders(data), query_sets[side])
+        texts[side] = [query.text for query in islice(queries, PAIRS)]
     # encode both sides of the pairs
     encoder = load_given_encoder(args)
-    query_sets = {_side(query_set): query_set for query_set in Tatoeba().query_sets([args.language])}
     transforms = CalibrationTransforms(args, encoder, list(query_sets.values()))
     vectors = []
-    for side, texts in sides.items():
+    for side in sides:
         transform = transforms.of_queries(query_sets[side])
-        vectors.append(transform(encoder.encode(texts, "query")))
+        vectors.append(transform(encoder.encode(texts[side], "query")))
     # project them, and write a row a sentence
     points, explained = principal_components(np.concatenate(vectors))
-    sentence_names = [(line, language) for language, texts in sides.items() for line in range(len(texts))]
+    sentence_names = [(line, side) for side in sides for line in range(len(texts[side]))]
     rows = [(*name, f"{x:.6g}", f"{y:.6g}") for name, (x, y) in zip(sentence_names, points, strict=True)]
     with atomic_file(args.output) as handle:
         write_csv(handle, [("line", "language", "x", "y"), *rows])
@@ -69,21 +74,6 @@ def run(args: Project) -> None:
         outputs={args.output.name: facts},
         content=facts["sha256"],
     )
-
-
-def sentences(language: str, data: tatoeba.Data) -> dict[str, list[str]]:
-    """Reads the first PAIRS pairs; returns language -> sentences, English first. Raises SteleError without pairs."""
-    sides = {}
-    for query_set in Tatoeba().query_sets([language]):
-        sides[_side(query_set)] = [query.text for query in islice(Tatoeba().queries(data, query_set), PAIRS)]
-    if not sides:
-        raise SteleError(f"--language {language}: Tatoeba pairs English with other languages; give one of them")
-    return {side: sides[side] for side in ("en", language)}
-
-
-def _side(query_set: QuerySet) -> str:
-    """Language of a query set's queries."""
-    return query_set.name.partition("-")[0]
 
 
 def principal_components(vectors: np.ndarray, count: int = 2) -> tuple[np.ndarray, np.ndarray]:
