@@ -76,15 +76,13 @@ def search(
 def _by_id(items: Items, side: str) -> Mapping[str, Text | np.ndarray]:
     """Maps ids to items; items without ids get their positions. Raises SteleError for other types and equal ids."""
     if isinstance(items, str) or not isinstance(items, Mapping | Sequence | np.ndarray):
-        raise SteleError(
-            f"search: {side}: want a list of texts, or a dict of id and text, found {type(items).__name__}"
-        )
-    if isinstance(items, Mapping):
-        by_id = {str(name): item for name, item in items.items()}
-        if len(by_id) < len(items):
-            raise SteleError(f"search: {side}: two ids are the same as text, such as 1 and '1'; rename one")
-        return by_id
-    return {str(number): item for number, item in enumerate(items)}
+        found = type(items).__name__
+        raise SteleError(f"search: {side}: want a list of texts, or a dict of id and text, found {found}")
+    pairs = items.items() if isinstance(items, Mapping) else enumerate(items)
+    by_id = {str(name): item for name, item in pairs}
+    if len(by_id) < len(items):
+        raise SteleError(f"search: {side}: two ids are the same as text, such as 1 and '1'; rename one")
+    return by_id
 
 
 def _term_hits(
@@ -94,10 +92,8 @@ def _term_hits(
     from stele.retrieval.lexical.engines import Bm25sEngine, Texts
     from stele.retrieval.lexical.lucene_bm25 import ANSERINI
 
-    for side, items in (("query", queries), ("passage", passages)):
-        for name, item in items.items():
-            if not isinstance(item, str | tuple):
-                raise SteleError(f"search: {side} {name!r} is a vector; bm25 compares texts")
+    _refuse_vectors(queries, "query", "bm25 compares texts")
+    _refuse_vectors(passages, "passage", "bm25 compares texts")
 
     def read() -> Iterator[tuple[str, str]]:
         for name, text in passages.items():
@@ -117,21 +113,24 @@ def _vectors(
     if encoder is None:
         yield list(items), _stack(items, kind)
         return
-    for name, item in items.items():
-        if not isinstance(item, str | tuple):
-            raise SteleError(f"search: {kind} {name!r} is a vector; leave the encoder out, or give texts")
+    _refuse_vectors(items, kind, "leave the encoder out, or give texts")
     texts = ((name, encoder.spec.passage(*text) if isinstance(text, tuple) else text) for name, text in items.items())
     for ids, vectors in encoder.encode_stream(texts, kind):
         yield ids, l2_normalize(vectors) if encoder.cosine else vectors
+
+
+def _refuse_vectors(items: Mapping[str, Text | np.ndarray], kind: str, advice: str) -> None:
+    for name, item in items.items():
+        if not isinstance(item, str | tuple):
+            raise SteleError(f"search: {kind} {name!r} is a vector; {advice}")
 
 
 def _stack(items: Mapping[str, Text | np.ndarray], kind: str) -> np.ndarray:
     """Stacks vectors to float32 [n, d]. Raises SteleError for texts, unequal lengths and numbers not finite."""
     for name, item in items.items():
         if isinstance(item, str | tuple):
-            raise SteleError(
-                f"search: {kind} {name!r} is a text: give the encoder, search(queries, passages, encoder=...)"
-            )
+            advice = "give the encoder, search(queries, passages, encoder=...)"
+            raise SteleError(f"search: {kind} {name!r} is a text: {advice}")
     try:
         vectors = np.array([np.asarray(vector, dtype=np.float32) for vector in items.values()])
     except (TypeError, ValueError):
