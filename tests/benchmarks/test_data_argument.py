@@ -40,7 +40,7 @@ def test_a_collection_is_expected_to_have_the_passages_of_its_language(tmp_path)
     counted = KINDS.get("retrieval_rows")(*tmp_path.glob("*/part.jsonl"))
     write_sealed(tmp_path / "record.json", {"counts": {"passages": {**counted, "all": 5}}})
     inputs = {"mine:all": tmp_path / "record.json"}
-    assert [expected_passages(inputs, name, "passages") for name in ("de", "sw", "und")] == [2, 3, 5]
+    assert [expected_passages(inputs, name) for name in ("de", "sw", "und")] == [2, 3, 5]
 
 
 def test_a_dataset_is_given_by_its_record_its_folder_or_the_one_file(records, tmp_path):

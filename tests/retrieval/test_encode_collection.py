@@ -90,7 +90,7 @@ def test_kill_9_and_again_gives_the_same_vectors(tmp_path, encoder, data, module
     killed(lambda: encode_collection.run(cut), kill_at(module, name, call))
     assert not cut.output.exists()
     (clock,) = cut.state.rglob("clock.json")
-    clock.write_text(json.dumps({**json.loads(clock.read_text()), "spent": [2000.0, 1000.0]}))
+    clock.write_text("[2000.0, 1000.0]")
     encode_collection.run(cut)
     resumed = json.loads(cut.output.read_text())
     assert 2000 < resumed["wall_seconds"] < 2600 and 1000 < resumed["cpu_seconds"] < 1600

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from stele.benchmarks.ciral import Ciral
-from stele.benchmarks.types import QuerySet
+from stele.benchmarks.types import LeftOut, QuerySet
 from stele.errors import SteleError
 from stele.retrieval import bm25, fuse, retrieve
 from tests.jobs import job
@@ -85,4 +85,4 @@ def test_a_benchmark_without_another_split_cannot_be_tuned():
     job = bm25.Bm25Job.__new__(bm25.Bm25Job)
     job.benchmark, job.args = Ciral(), SimpleNamespace(benchmark="ciral")
     with pytest.raises(SteleError, match="split dev: ciral has only the scored split; give k1 and b"):
-        job.tuned(QuerySet("sw", "sw", "sw"), SimpleNamespace(split="dev"))
+        job.tuned(QuerySet("sw", "sw", "sw"), SimpleNamespace(split="dev"), LeftOut())

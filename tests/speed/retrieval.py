@@ -68,7 +68,7 @@ def mining_hard_negatives(folder, questions, passages, dimension):
     import faiss
 
     from stele.encoders.encode import GPU_WINDOW
-    from stele.retrieval.dense.collection import EncodedCollection
+    from stele.retrieval.dense.collection import CollectionEncoding, EncodedCollection
     from stele.retrieval.dense.processes import ProcessGroup
     from stele.retrieval.hard_negatives import MiningJob, in_order
     from stele.training.processes import ProcessContext
@@ -89,7 +89,9 @@ def mining_hard_negatives(folder, questions, passages, dimension):
         cosine=False,
     )
     job.encoder = encoder
-    collection = EncodedCollection("all", folder, lambda: (), encoder, job.processes, key="")
+    settings = CollectionEncoding(iter, {}, encoder, job.processes, folder, key="", normalize=False)
+    collection = EncodedCollection(settings, "all", index_folder=folder)
+    collection.folder = folder
     collection.rows = collection.size = passages
     index = faiss.IndexFlatIP(dimension)
     index.add(np.array(stored))
@@ -187,7 +189,7 @@ def cutting_and_encoding_windows(folder, documents, layers, width):
     tokenizer = BertTokenizer(vocab={word: place for place, word in enumerate(vocabulary)})
     encoder = Encoder(model, model, tokenizer, Resolved(EncodingSpec(pooling="cls", passage_length=512), {}, []))
     cut = by_sentences("en", Windows(sentences=5, stride=1, hits=100, best=3))
-    windows = DocumentWindows(lambda: collection, cut, file=folder / "counts.json", key="")
+    windows = DocumentWindows(lambda: collection, cut, folder / "counts.json")
     ready = [(window.id, window.text) for window in windows.read()]
 
     def ours():

@@ -24,7 +24,7 @@ from stele.artifacts.state import drop, own_folder
 from stele.benchmarks.arguments import data_folders, data_records
 from stele.benchmarks.load import load_reader
 from stele.benchmarks.reader import RetrievalReader
-from stele.benchmarks.types import Query, QuerySet
+from stele.benchmarks.types import LeftOut, Query, QuerySet
 from stele.command.arguments import Count, Datasets, Json, Name, NewRecord, Record, ResumableJob, Some, record_beside
 from stele.errors import SteleError
 from stele.evaluation.metric import Case
@@ -37,7 +37,8 @@ from stele.recipes.search import Search, Tuning
 from stele.retrieval.lexical import anserini, lucene_bm25
 from stele.retrieval.lexical.engines import Bm25sEngine, Engine, Texts
 from stele.retrieval.lexical.lucene_bm25 import ANSERINI, Hits, choose
-from stele.retrieval.searches.search_job import FinishedSearches, distinct_queries, expected_passages, topic_options
+from stele.retrieval.searches import search_job
+from stele.retrieval.searches.search_job import FinishedSearches, distinct_queries, ranked_hits
 
 logger = logging.getLogger(__name__)
 
@@ -107,35 +108,31 @@ class Bm25Job:
         made_by |= self.recipe.given()
         self.state = own_folder(args.state, recipe=made_by, inputs=self.inputs, seed=0, code=args.code)
         self.finished = FinishedSearches(self.state / "runs")
-        self.finished.folder.mkdir(exist_ok=True)
 
     def search(self, query_set: QuerySet) -> None:
         """Searches a query set, with given or tuned parameters, and removes the index."""
+        left_out = self.benchmark.left_out(self.data, query_set)
         if isinstance(self.recipe, Tuning):
-            queries, hits, facts = self.tuned(query_set, self.recipe)
+            queries, hits, facts = self.tuned(query_set, self.recipe, left_out)
         else:
-            queries, hits, facts = self.direct(query_set, self.recipe)
-        cut = self.benchmark.left_out(self.data, query_set).cut
-        ranked = (
-            (query.id, cut(query.id, query_hits, self.args.depth))
-            for query, query_hits in zip(queries, hits, strict=True)
-        )
+            queries, hits, facts = self.direct(query_set, self.recipe, left_out)
+        ranked = ranked_hits(queries, hits, left_out, self.args.depth)
         facts = {"language": query_set.language, "pool": query_set.collection, "queries": len(hits), **facts}
         self.finished.save(query_set, ranked, facts)
         shutil.rmtree(self.folder(query_set))
 
-    def direct(self, query_set: QuerySet, recipe: Search) -> tuple[list[Query], list[Hits], Values]:
+    def direct(self, query_set: QuerySet, recipe: Search, left_out: LeftOut) -> tuple[list[Query], list[Hits], Values]:
         """Searches with the recipe's k1 and b. Returns the queries, their hits, and the facts of the search."""
         queries, parameters = self.queries(query_set), (recipe.k1, recipe.b)
         engine = self.engine(query_set, {ALL: queries})
-        depth = self.deepest(query_set, queries)
+        depth = left_out.deepest((query.id for query in queries), self.args.depth)
         if recipe.rm3:
             hits = engine.expanded(ALL, parameters, depth, recipe.rm3)
         else:
             ((_, hits),) = engine.runs(ALL, [parameters], depth)
         return queries, hits, {"passages": engine.passages, **engine.facts}
 
-    def tuned(self, query_set: QuerySet, recipe: Tuning) -> tuple[list[Query], list[Hits], Values]:
+    def tuned(self, query_set: QuerySet, recipe: Tuning, left_out: LeftOut) -> tuple[list[Query], list[Hits], Values]:
         """Searches with the k1 and b best on another split (SteleError without one). Returns queries, hits, facts."""
         tuned, judged = recipe.split, self.benchmark.JUDGED_SPLIT
         if judged is None:
@@ -144,7 +141,8 @@ class Bm25Job:
         engine = self.engine(query_set, splits)
         mrr = self.tune(query_set, engine, splits[tuned], recipe)
         chosen = choose(mrr)
-        ((_, hits),) = engine.runs(judged, [chosen], self.deepest(query_set, splits[judged]))
+        depth = left_out.deepest((query.id for query in splits[judged]), self.args.depth)
+        ((_, hits),) = engine.runs(judged, [chosen], depth)
         logger.info("%s: k1 %g, b %g, MRR of %s %.4f", query_set.name, *chosen, tuned, mrr[chosen])
         facts = {
             "passages": engine.passages,
@@ -172,7 +170,7 @@ class Bm25Job:
 
     def queries(self, query_set: QuerySet, *split: str) -> list[Query]:
         """Reads the queries of a split, or of a benchmark without splits. Raises SteleError if there is no query."""
-        options = topic_options(self.benchmark, self.args.benchmark, getattr(self.recipe, "field", None))
+        options = search_job.topic_options(self.benchmark, self.args.benchmark, getattr(self.recipe, "field", None))
         queries = distinct_queries(self.benchmark.queries(self.data, query_set, *split, **options), query_set)
         if not queries:
             name = " ".join([*split, "query"])
@@ -193,21 +191,13 @@ class Bm25Job:
         """State folder of a query set; each has an index of its own, which has only the terms of its queries."""
         return self.state / "searches" / query_set.name
 
-    def deepest(self, query_set: QuerySet, queries: Sequence[Query]) -> int:
-        """Number of hits to search for, so that --depth of them remain when left-out documents are removed."""
-        of_query_set = self.benchmark.left_out(self.data, query_set)
-        return of_query_set.deepest((query.id for query in queries), self.args.depth)
-
     def contents(self, query_set: QuerySet) -> Iterator[tuple[str, str]]:
         """Reads (id, text) of a collection's passages; title and text are joined as in Anserini's index of Mr. TyDi."""
         passages = self.benchmark.passages(self.data, query_set.collection)
-        expected = expected_passages(self.inputs, query_set.collection, "passages")
-        yield from track(
-            ((checked_id(p.id, f"collection {query_set.collection}"), f"{p.title}\n\n{p.text}") for p in passages),
-            expected,
-            f"read {query_set.collection}",
-            "passages",
-        )
+        expected = search_job.expected_passages(self.inputs, query_set.collection)
+        for passage in track(passages, expected, f"read {query_set.collection}", "passages"):
+            name = checked_id(passage.id, f"collection {query_set.collection}")
+            yield name, f"{passage.title}\n\n{passage.text}"
 
 
 def mean_reciprocal_rank(

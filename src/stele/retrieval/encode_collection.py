@@ -19,10 +19,12 @@ from stele.benchmarks.reader import RetrievalReader
 from stele.command.arguments import Datasets, Name, NewRecord, ResumableJob, record_of
 from stele.files.atomic import atomic_directory, link_or_copy
 from stele.files.reading import read_state
+from stele.retrieval.dense.collection import CollectionEncoding, EncodedCollection
 from stele.retrieval.dense.encoder_arguments import EncoderJob, parse_encoding
-from stele.retrieval.dense.job_collections import JOB, STORED_FILES, CollectionEncoding, ResumableClock
+from stele.retrieval.dense.job_collections import JOB, STORED_FILES, ResumableClock
 from stele.retrieval.dense.processes import ProcessGroup, set_threads
 from stele.retrieval.dense.windows import WindowsJson, parse_windows
+from stele.training.processes import process_context
 
 logger = logging.getLogger(__name__)
 
@@ -39,7 +41,6 @@ class EncodeCollection(ResumableJob, EncoderJob):
 
 def run(args: EncodeCollection) -> None:
     from stele.encoders.load import load_encoder
-    from stele.training.processes import process_context
 
     begun = records.start()
     # the benchmark, and the encoder in all processes
@@ -62,8 +63,8 @@ def run(args: EncodeCollection) -> None:
     state = own_folder(args.state, recipe=made_by, inputs=inputs, seed=0, code=args.code, first=processes.is_main)
 
     # encode
-    clock = ResumableClock(begun, state, state.name)
-    encoding = CollectionEncoding(
+    clock = ResumableClock(begun, state)
+    settings = CollectionEncoding(
         passages=lambda name: benchmark.passages(data_folders(benchmark_data), name),
         inputs=inputs,
         encoder=encoder,
@@ -75,7 +76,8 @@ def run(args: EncodeCollection) -> None:
         on_block=clock.save,
     )
     vectors = state / "vectors"
-    collection = encoding.encode(args.collection, benchmark.query_sets([args.collection]), vectors)
+    collection = EncodedCollection(settings, args.collection, benchmark.query_sets([args.collection]), vectors)
+    collection.encode()
     collection.put_away()
     if not processes.is_main:
         return

@@ -74,8 +74,7 @@ def run(args: GenerateQueries) -> None:
     documents = DocumentWindows(
         lambda: benchmark.passages(data, query_set.collection),
         by_sentences(args.language, windows),
-        file=state / "documents.json",
-        key="",
+        state / "documents.json",
     )
     drawn, total = drawn_windows(documents, recipe.windows, args.seed)
     queries = generated(state, args.generator.parent, [window.text for window in drawn], recipe)
@@ -122,18 +121,17 @@ def generated(state: Path, folder: Path, texts: Sequence[str], recipe: Generated
     from stele.training.processes import default_device
 
     torch.set_num_threads(recipe.threads)
-    starts = range(0, len(texts), PART)
-    parts = [state / f"queries-{number:05d}.json" for number in range(len(starts))]
-    generator = None
+    generator, queries = None, []
     with bar(len(texts), "generate queries", "queries") as shown:
-        for path, start in zip(parts, starts, strict=True):
-            part = texts[start : start + PART]
+        for number, start in enumerate(range(0, len(texts), PART)):
+            path, part = state / f"queries-{number:05d}.json", texts[start : start + PART]
             if not path.exists():
                 generator = generator or load_generator(folder, str(default_device()))
                 sizes = recipe.beams, recipe.source_length, recipe.query_length, recipe.batch
                 atomic_write_json(path, generate(generator, part, *sizes))
+            queries += read_state(path)
             shown.update(len(part))
-    return [query for path in parts for query in read_state(path)]
+    return queries
 
 
 def usable(queries: Sequence[str], windows: Iterable[Passage], language: str) -> tuple[list[int], Counter[str]]:

@@ -17,7 +17,8 @@ from __future__ import annotations
 
 import logging
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Annotated
@@ -30,7 +31,6 @@ from stele.benchmarks.arguments import data_folders, data_records
 from stele.benchmarks.load import load_reader
 from stele.benchmarks.reader import CollectionReader, TrainingReader
 from stele.benchmarks.transfer_set import MINED_PASSAGES, MINED_QUESTIONS
-from stele.benchmarks.types import Passage
 from stele.command.arguments import Count, Datasets, NewRecord, Record, ResumableJob, Threads, record_of
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_file, atomic_write_json
@@ -38,10 +38,11 @@ from stele.files.digests import folder_facts
 from stele.files.paths import relative
 from stele.files.reading import read_state
 from stele.progress import bar, track
-from stele.retrieval.dense.collection import EncodedCollection
+from stele.retrieval.dense.collection import CollectionEncoding, EncodedCollection
 from stele.retrieval.dense.processes import ProcessGroup, encode_queries, set_threads
 from stele.retrieval.searches import search_job
 from stele.retrieval.searches.search_job import Questions
+from stele.training.processes import process_context
 
 logger = logging.getLogger(__name__)
 
@@ -101,15 +102,14 @@ class MiningJob:
 
     def __init__(self, args: HardNegatives) -> None:
         from stele.encoders.load import load_encoder
-        from stele.training.processes import process_context
 
         set_threads(args.threads)
         self.args, self.depth = args, args.depth
         self.processes = ProcessGroup(process_context())
         self.training_set = load_reader(args.training_set, TrainingReader)
-        self.collection = load_reader(args.training_set, CollectionReader)
-        data = data_records(args.data)
+        collection, data = load_reader(args.training_set, CollectionReader), data_records(args.data)
         self.inputs, self.data = {"encoder": args.encoder, **data}, data_folders(data)
+        self.passages = partial(collection.passages, self.data)  # name of a collection -> its passages
         self.encoder = load_encoder(args.encoder.parent, None, str(self.processes.device))
         recipe = {"training_set": args.training_set, "depth": args.depth}
         self.state = own_folder(
@@ -129,9 +129,6 @@ class MiningJob:
             raise SteleError("the training set has no question with a positive passage; give another one")
         return collections
 
-    def passages(self, collection: str) -> Iterator[Passage]:
-        return self.collection.passages(self.data, collection)
-
     def counts_file(self, collection: str) -> Path:
         """File of a mined collection's counts; it is written last and marks the collection as finished."""
         return self.state / f"{collection}.json"
@@ -139,16 +136,17 @@ class MiningJob:
     def mine(self, name: str, questions: Questions) -> None:
         """Mines a collection's negatives; only the first process writes. Raises SteleError if it has no positive."""
         # encode the collection, and find the passages that are no negatives while it is read
-        collection = EncodedCollection(
-            name,
-            self.state / "collections" / name,
-            lambda: self.passages(name),
-            self.encoder,
-            self.processes,
+        settings = CollectionEncoding(
+            passages=self.passages,
+            inputs=self.inputs,
+            encoder=self.encoder,
+            processes=self.processes,
+            state=self.state,
             key="",
             normalize=self.encoder.cosine,
         )
-        collection.encode(search_job.expected_passages(self.inputs, name, "passages"), questions.find_answers)
+        collection = EncodedCollection(settings, name)
+        collection.encode(questions.find_answers)
         if not questions.is_collection_read:  # the vectors were there already
             for _ in questions.find_answers(self.passages(name)):
                 pass
@@ -157,10 +155,10 @@ class MiningJob:
             raise SteleError(f"collection {name}: it has none of the questions' positives; give the right one")
 
         # search the questions, and write their negatives
-        saved = self.search(collection, list(questions.rows), excluded)
+        saved = self.search(collection, list(questions.positives), excluded)
         if self.processes.is_main:
             counts = {
-                "questions": len(questions.rows),
+                "questions": len(excluded),
                 "passages": collection.size,
                 **self.write(name, questions, saved),
                 "excluded": sum(map(len, excluded)),
@@ -197,7 +195,7 @@ class MiningJob:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        expected = search_job.expected_passages(self.inputs, collection, "passages")
+        expected = search_job.expected_passages(self.inputs, collection)
         sizes, names = in_order(saved)
         used, place = np.unique(names, return_inverse=True)
         line = np.full(len(used), -1, np.int32)  # the line of each used id in the file of passages
@@ -216,7 +214,7 @@ class MiningJob:
                     writer.write_table(pa.Table.from_pylist(rows, schema=columns))
         offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
         lists = pa.ListArray.from_arrays(pa.array(offsets), pa.array(line[place]))
-        table = pa.table({"question": pa.array(list(questions.rows), text), "passages": lists})
+        table = pa.table({"question": pa.array(list(questions.positives), text), "passages": lists})
         with atomic_file(self.state / MINED_QUESTIONS.format(collection=collection), "wb") as handle:
             pq.write_table(table, handle, compression="zstd")
         lacking = int(np.count_nonzero(sizes == 0))

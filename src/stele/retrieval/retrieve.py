@@ -14,6 +14,7 @@ one.
 from __future__ import annotations
 
 import logging
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -22,31 +23,24 @@ from typing import Annotated
 import numpy as np
 
 from stele.artifacts import records
-from stele.artifacts.state import drop
+from stele.artifacts.state import drop, own_folder
 from stele.benchmarks.arguments import data_folders, data_records
 from stele.benchmarks.load import load_reader
 from stele.benchmarks.reader import RetrievalReader
 from stele.benchmarks.types import Passage, Query, QuerySet
 from stele.command.arguments import Count, Datasets, Name, NewRecord, ResumableJob, Some, record_beside
 from stele.errors import SteleError
-from stele.files.digests import digest
 from stele.progress import bar
 from stele.recipes.search import TopicField
-from stele.retrieval.dense.collection import EncodedCollection
+from stele.retrieval.dense.collection import CollectionEncoding, EncodedCollection
 from stele.retrieval.dense.encoder_arguments import CalibratedJob, CalibrationTransforms, parse_encoding
-from stele.retrieval.dense.job_collections import (
-    COSTS,
-    CollectionEncoding,
-    ResumableClock,
-    StoredCollection,
-    parts_of,
-    read_stored,
-)
+from stele.retrieval.dense.job_collections import COSTS, ResumableClock, StoredCollection, parts_of, read_stored
 from stele.retrieval.dense.processes import ProcessGroup, SharedQueries, encode_queries, set_threads
 from stele.retrieval.dense.vector_files import claim_kept, is_tidy
 from stele.retrieval.dense.windows import WindowsJson, document_hits, parse_windows
 from stele.retrieval.searches import search_job
 from stele.retrieval.searches.search_job import FinishedSearches
+from stele.training.processes import process_context
 
 logger = logging.getLogger(__name__)
 
@@ -137,7 +131,6 @@ class RetrievalJob:
 
     def __init__(self, args: Retrieve, clock: records.Clock) -> None:
         from stele.encoders.load import load_encoder
-        from stele.training.processes import process_context
 
         # the arguments
         if args.limit and args.keep_index:
@@ -154,6 +147,9 @@ class RetrievalJob:
         self.query_sets: list[QuerySet] = self.benchmark.query_sets(args.languages)
         if not self.query_sets:
             raise SteleError(f"{args.benchmark}: found no query set of {', '.join(args.languages)}; see --languages")
+        self.collections: defaultdict[str, list[QuerySet]] = defaultdict(list)
+        for query_set in self.query_sets:
+            self.collections[query_set.collection].append(query_set)
         self.topic_options = search_job.topic_options(self.benchmark, args.benchmark, args.field)
 
         # the encoder, and what is done to its vectors
@@ -163,24 +159,24 @@ class RetrievalJob:
         self.normalize: bool = self.benchmark.NORMALIZE or self.encoder.cosine
         self.transforms = CalibrationTransforms(args, self.encoder, self.query_sets)
         self.windows = parse_windows(args.windows)
-        windows = self.windows and self.windows.model_dump()
+        windows = self.windows.model_dump() if self.windows else None
 
-        # the state folder, and the key under which its searches and vectors are valid
+        # the state folder; a quick try by hand leaves the state of the real job alone
         vector_records = {f"vectors {number}": path for number, path in enumerate(args.vectors or (), start=1)}
         self.inputs = {"encoder": args.encoder, **self.transforms.inputs, **benchmark_data, **vector_records}
-        digests = {name: records.content_digest(path) for name, path in self.inputs.items()}
-        spec = self.encoder.spec.facts()
-        self.key = digest(
-            [args.benchmark, digests, spec, args.operation, windows, args.limit, args.depth, args.field, args.code]
+        made_by = args.model_dump(include={"benchmark", "operation", "limit", "depth", "field"})
+        made_by |= {"encoding": self.encoder.spec.facts(), "windows": windows}
+        self.state = own_folder(
+            args.state,
+            recipe=made_by,
+            inputs=self.inputs,
+            seed=0,
+            code=args.code,
+            first=self.processes.is_main and not args.limit,
         )
-        # a quick try by hand leaves the state of the real job alone
-        self.state: Path = args.state / ("stele-limited" if args.limit else "stele-retrieve")
-        (self.state / "runs").mkdir(parents=True, exist_ok=True)
-        self.finished = FinishedSearches(self.state / "runs", self.key)
-        self.clock = ResumableClock(clock, self.state, self.key)
-        self.shared_queries = SharedQueries(
-            self.benchmark, self.query_sets, self.state / "queries", self.key, self.processes
-        )
+        self.finished = FinishedSearches(self.state / "runs")
+        self.clock = ResumableClock(clock, self.state)
+        self.shared_queries = SharedQueries(self.benchmark, self.query_sets, self.state / "queries", self.processes)
 
         # the collections: encoded here, or by other jobs, in which case they must be what this job would have made
         self.encoding = CollectionEncoding(
@@ -189,10 +185,10 @@ class RetrievalJob:
             encoder=self.encoder,
             processes=self.processes,
             state=self.state,
-            key=self.key,
+            key=self.state.name,
             normalize=self.normalize,
             windows=self.windows,
-            transforms=self.transforms,
+            transform=self.transforms.of_collection,
             whole=not args.limit,
             on_block=self.clock.save,
         )
@@ -202,14 +198,7 @@ class RetrievalJob:
             {"encoding": self.encoder.facts()["encoding"], "windows": windows, "normalize": self.normalize},
         )
         if args.keep_index and self.processes.is_main:
-            claim_kept([self.kept(collection) for collection in self.collections()], JOB)
-
-    def collections(self) -> dict[str, list[QuerySet]]:
-        """Groups the query sets by the collection that they search."""
-        grouped: dict[str, list[QuerySet]] = {}
-        for query_set in self.query_sets:
-            grouped.setdefault(query_set.collection, []).append(query_set)
-        return grouped
+            claim_kept([self.kept(collection) for collection in self.collections], JOB)
 
     def query_collection(self, query_set: QuerySet) -> str | None:
         """Collection whose texts are this query set's queries, so that its vectors serve both; None without one."""
@@ -220,15 +209,15 @@ class RetrievalJob:
 
     def collections_together(self) -> list[list[str]]:
         """Groups all collections so that those with the same texts as queries or passages are together."""
-        grouped: dict[frozenset[str], list[str]] = {}
-        for collection, query_sets in self.collections().items():
-            of_queries = {name for query_set in query_sets if (name := self.query_collection(query_set))}
-            grouped.setdefault(frozenset({collection, *of_queries}), []).append(collection)
+        grouped: defaultdict[frozenset[str], list[str]] = defaultdict(list)
+        for collection, query_sets in self.collections.items():
+            of_queries = filter(None, map(self.query_collection, query_sets))
+            grouped[frozenset({collection, *of_queries})].append(collection)
         return list(grouped.values())
 
     def waiting(self, collection: str) -> list[QuerySet]:
         """Query sets of a collection that are not searched yet."""
-        return [query_set for query_set in self.collections()[collection] if self.finished.facts(query_set) is None]
+        return [query_set for query_set in self.collections[collection] if self.finished.facts(query_set) is None]
 
     def kept(self, collection: str) -> Path | None:
         """Folder that keeps a collection's vectors; None without --keep-index."""
@@ -236,15 +225,17 @@ class RetrievalJob:
 
     def is_index_kept(self, collection: str) -> bool:
         """Whether the kept index is complete: it has this job's vectors, or there is no --keep-index."""
-        return not (folder := self.kept(collection)) or is_tidy(folder, self.key)
+        return not (folder := self.kept(collection)) or is_tidy(folder, self.state.name)
 
     def open_collection(self, name: str) -> EncodedCollection | StoredCollection:
         """Encodes a collection, or opens the vectors of --vectors; warns of judged documents without a vector there."""
         if not self.stored:
-            return self.encoding.encode(name, self.collections()[name], self.kept(name))
+            encoded = EncodedCollection(self.encoding, name, self.collections[name], self.kept(name))
+            encoded.encode()
+            return encoded
         parts = parts_of(self.benchmark, name, self.stored)
         collection = StoredCollection(name, parts, self.processes, self.encoder.device)
-        if lacking := collection.lacking(self._judged(self.collections()[name])):
+        if lacking := collection.lacking(self._judged(self.collections[name])):
             examples = ", ".join(lacking[:EXAMPLES])
             logger.warning("%s: %d judged documents are not in the collection (%s)", name, len(lacking), examples)
         return collection
@@ -279,10 +270,7 @@ class RetrievalJob:
         hits = best.hits()
         if self.windows:
             hits = (document_hits(window_hits, self.windows.best) for window_hits in hits)
-        ranked = (
-            (query.id, left_out.cut(query.id, query_hits, self.args.depth))
-            for query, query_hits in zip(queries, hits, strict=True)
-        )
+        ranked = search_job.ranked_hits(queries, hits, left_out, self.args.depth)
         # cut queries are counted here, since vectors may come from another search, process or run
         tokens = self.encoder.tokenize([query.text for query in queries], "query")
         facts = {
@@ -309,7 +297,7 @@ class RetrievalJob:
         passages = self.benchmark.passages(self.data, collection)
         if not self.args.limit:
             return passages
-        query_sets = self.collections()[collection]
+        query_sets = self.collections[collection]
         return search_job.some_passages(passages, self._judged(query_sets), OTHERS * self.args.limit * len(query_sets))
 
     def _judged(self, query_sets: Sequence[QuerySet]) -> set[str]:

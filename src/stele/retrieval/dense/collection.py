@@ -8,16 +8,18 @@ collection is one part. A killed job resumes where each process stopped; another
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from stele.artifacts.run_files import checked_id
-from stele.benchmarks.types import Passage
+from stele.benchmarks.types import Passage, QuerySet
 from stele.errors import SteleError
 from stele.progress import bar
+from stele.recipes.search import TokenWindows, Windows
 from stele.retrieval.dense.exact_search import TopK
 from stele.retrieval.dense.processes import ProcessGroup, Shares, in_order
 from stele.retrieval.dense.vector_files import (
@@ -31,7 +33,8 @@ from stele.retrieval.dense.vector_files import (
     join_parts,
     tidy,
 )
-from stele.retrieval.dense.windows import DocumentWindows
+from stele.retrieval.dense.windows import DocumentWindows, by_sentences, by_tokens
+from stele.retrieval.searches.search_job import expected_passages
 
 if TYPE_CHECKING:
     from stele.encoders.encode import Encoder
@@ -39,70 +42,109 @@ if TYPE_CHECKING:
 Passages = Iterable[Passage]
 
 
-class EncodedCollection:
-    """Encodes and searches the collection `name`: state in `folder`, finished vectors as one part in `index_folder`.
+@dataclass(frozen=True)
+class CollectionEncoding:
+    """Settings with which a job encodes its collections.
 
-    `passages()` reads from the beginning: passages, or the `windows` of documents. `key` identifies what the vectors
-    are made from. `transform` is applied before the vectors are scaled to length 1 (`normalize`). `on_block` is called
-    when a block of vectors is saved.
+    passages    name of a collection -> its passages, read from their beginning
+    inputs      name -> record of the data, which have the number of passages for the progress bar
+    key         identifies what the vectors are made from
+    normalize   whether they are scaled to length 1
+    windows     how documents are cut, None where passages are encoded whole
+    transform   name of a collection -> function applied to its vectors before they are scaled
+    whole       whether all passages are encoded
+    on_block    called after each block of passages that the first process has saved
+    """
+
+    passages: Callable[[str], Iterator[Passage]]
+    inputs: Mapping[str, Path]
+    encoder: Encoder
+    processes: ProcessGroup
+    state: Path
+    key: str
+    normalize: bool
+    windows: Windows | TokenWindows | None = None
+    transform: Callable[[str], VectorTransform] = lambda name: identity
+    whole: bool = True
+    on_block: Callable[[], object] = lambda: None
+
+    def document_windows(self, name: str, query_sets: Sequence[QuerySet]) -> DocumentWindows | None:
+        """Cuts documents by tokens or sentences. Raises SteleError for sentences in more than one query language."""
+        if not self.windows:
+            return None
+        if isinstance(self.windows, TokenWindows):
+            split = by_tokens(self.encoder, self.windows)
+        else:
+            languages = {query_set.language for query_set in query_sets}
+            if len(languages) > 1:
+                raise SteleError(
+                    f"--windows: the documents of collection {name} must be in one language, to be split into "
+                    f"sentences; its queries are in {', '.join(sorted(languages))}"
+                )
+            split = by_sentences(languages.pop(), self.windows)
+        file, writes = self.state / "windows" / f"{name}.json", self.processes.is_main
+        return DocumentWindows(lambda: self.passages(name), split, file, writes)
+
+
+class EncodedCollection:
+    """Encodes and searches the collection `name`, which `query_sets` search: passages, or the windows of documents.
+
+    Its state is in a folder of the job's state; its finished vectors are one part in `index_folder`, if that is given.
     """
 
     def __init__(
         self,
+        settings: CollectionEncoding,
         name: str,
-        folder: Path,
-        passages: Callable[[], Passages],
-        encoder: Encoder,
-        processes: ProcessGroup,
-        *,
-        key: str,
-        normalize: bool = False,
+        query_sets: Sequence[QuerySet] = (),
         index_folder: Path | None = None,
-        transform: VectorTransform = identity,
-        windows: DocumentWindows | None = None,
-        on_block: Callable[[], object] = lambda: None,
     ) -> None:
-        self.windows, self.on_block = windows, on_block
-        self.name, self.folder, self.passages, self.transform = name, folder, passages, transform
-        self.index_folder = index_folder
-        self.encoder, self.processes = encoder, processes
-        dtype = "float16" if encoder.spec.half else "float32"
-        self.layout = Layout(encoder.dimension, dtype, normalize, key)
-        self.parts = [index_folder or folder]
-        if processes.world > 1:
-            self.parts = [folder / f"part-{rank}-of-{processes.world}" for rank in range(processes.world)]
-        self.part = self.parts[processes.rank]
+        self.settings, self.name, self.index_folder = settings, name, index_folder
+        self.encoder, self.processes = settings.encoder, settings.processes
+        self.windows = settings.document_windows(name, query_sets)
+        self.folder = settings.state / "collections" / name
+        dtype = "float16" if self.encoder.spec.half else "float32"
+        self.layout = Layout(self.encoder.dimension, dtype, settings.normalize, settings.key)
+        self.parts, world = [index_folder or self.folder], self.processes.world
+        if world > 1:
+            self.parts = [self.folder / f"part-{rank}-of-{world}" for rank in range(world)]
+        self.part = self.parts[self.processes.rank]
         self.rows = self.size = 0  # passages of this process, and of all processes
         self.cut = 0  # passages of all processes that were longer than the encoder reads
 
-    def encode(self, expected: int | None, watch: Callable[[Passages], Passages] = iter) -> None:
+    def encode(self, watch: Callable[[Passages], Passages] = iter) -> None:
         """Encodes the passages that are not encoded yet.
 
-        `watch` wraps the stream of all passages; it is not read if this process's part is finished. `expected` is the
-        number of passages for the progress bar. Raises SteleError for an empty collection and for a repeated id.
+        `watch` wraps the stream of all passages; it is not read if this process's part is finished. Raises SteleError
+        for an empty collection and for a repeated id.
         """
         if self.processes.is_main:
             self._drop_other_divisions()
+        settings, transform = self.settings, self.settings.transform(self.name)
+        passages = self.windows.read() if self.windows else settings.passages(self.name)
+        expected = None
+        if settings.whole and not self.windows:
+            expected = expected_passages(settings.inputs, self.name)
         shares = Shares(self.processes.rank, self.processes.world, self.encoder.window)
         with bar(expected, f"encode collection {self.name}", "passages") as shown:
 
             def encode(items: Iterable[tuple[str, Any]]) -> Iterator[tuple[list[str], np.ndarray]]:
                 for ids, vectors in self.encoder.encode_stream(items, "passage", on_batch=shown.update):
-                    yield ids, self.transform(vectors)
-                    self.on_block()
+                    yield ids, transform(vectors)
+                    if self.processes.is_main:
+                        settings.on_block()
                     shown.update(shares.read - shown.n)
 
             spec, where = self.encoder.spec, f"collection {self.name}"
-            texts = ((checked_id(p.id, where), spec.passage(p.title, p.text)) for p in watch(self.passages()))
-            items = shares.assigned(texts)
-            self.rows = encode_part(self.part, items, encode, self.layout, lambda: self.encoder.cut)
+            texts = ((checked_id(p.id, where), spec.passage(p.title, p.text)) for p in watch(passages))
+            self.rows = encode_part(self.part, shares.assigned(texts), encode, self.layout, lambda: self.encoder.cut)
             shown.update(shares.read - shown.n)  # the last windows may be other processes'
         self.size = self.processes.all_reduce_sum(self.rows)
         self.cut = self.processes.all_reduce_sum(cut_in(self.part, self.layout.key))
         if self.size == 0:
             raise SteleError(f"collection {self.name}: there is no passage in it")
         if self.processes.is_main:
-            self._refuse_double_ids()
+            self._refuse_repeated_id()
 
     def search(self, vectors: np.ndarray, k: int, seen: Callable[[int], Any] = lambda rows: None) -> TopK:
         """Finds the k best passages of each query [n, d]; the first process returns the best of all processes.
@@ -151,18 +193,22 @@ class EncodedCollection:
             for name in FILES:
                 (self.folder / name).unlink(missing_ok=True)
 
-    def _refuse_double_ids(self) -> None:
+    def _refuse_repeated_id(self) -> None:
         """Raises SteleError, with both positions, for an id that appears twice in one part or in two."""
         ids = [np.load(part / "ids.npy", mmap_mode="r") for part in self.parts]
-        ordered = np.concatenate(ids)
-        ordered.sort()
-        double = ordered[1:][ordered[1:] == ordered[:-1]]
-        if len(double):
-            name = double[0]
+        if name := repeated_id(ids):
             whole = np.concatenate([ids[owner][rows] for owner, rows in self._windows()])
             first, second = (np.flatnonzero(whole == name) + 1)[:2]
             places = f"passages {first} and {second} of {self.size}"
             raise SteleError(f"collection {self.name}: passage id {name.decode()!r} appears twice ({places})")
+
+
+def repeated_id(parts: Sequence[np.ndarray]) -> bytes | None:
+    """Finds an id that appears twice in `parts`, arrays of bytes; None if all ids differ."""
+    ordered = np.concatenate(parts)
+    ordered.sort()
+    repeated = ordered[1:][ordered[1:] == ordered[:-1]]
+    return repeated[0] if len(repeated) else None
 
 
 def search_blocks(

@@ -1,10 +1,9 @@
 """Exact search by inner product, block by block, with memory bounded by the block.
 
-The k best passages of a query are those with the highest score, a score being the inner product summed in float64 and
-rounded to float32; among equal scores the highest id comes first (the canonical order of runs, which is trec_eval's).
-faiss finds candidates by the search of its flat index (torch by a product, on a GPU that faiss lacks), a few more
-than k of them, with a margin for the rounding of float32; only they are scored exactly. So the result does not
-depend on the block size, the order of the blocks, the number of threads or the device.
+A score is the inner product summed in float64 and rounded to float32; among equal scores the highest id comes first
+(the canonical order of runs). faiss finds a few more than k candidates (torch by a product, on a GPU that faiss lacks),
+with a margin for the rounding of float32; only they are scored exactly. So the result does not depend on the block
+size, the order of the blocks, the number of threads or the device.
 """
 
 from __future__ import annotations

@@ -6,32 +6,23 @@ one collection with the passages of all.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from stele.artifacts import records
 from stele.benchmarks.reader import RetrievalReader
-from stele.benchmarks.types import Passage, QuerySet
 from stele.errors import SteleError
 from stele.files.atomic import atomic_write_json
 from stele.files.reading import read_state
-from stele.recipes.search import TokenWindows, Windows
-from stele.retrieval.dense.collection import EncodedCollection, search_blocks
-from stele.retrieval.dense.encoder_arguments import CalibrationTransforms
+from stele.retrieval.dense.collection import repeated_id, search_blocks
 from stele.retrieval.dense.exact_search import TopK
 from stele.retrieval.dense.processes import ProcessGroup
-from stele.retrieval.dense.vector_files import blocks, identity
-from stele.retrieval.dense.windows import MARK, DocumentWindows, by_sentences, by_tokens
-from stele.retrieval.searches.search_job import expected_passages
-
-if TYPE_CHECKING:
-    from stele.encoders.encode import Encoder
+from stele.retrieval.dense.vector_files import blocks
+from stele.retrieval.dense.windows import MARK
 
 JOB = "encode_collection"
 STORED_FILES = ("vectors.npy", "ids.npy")
@@ -39,85 +30,16 @@ COSTS = ("wall_seconds", "cpu_seconds")  # of an encoding, which the record of a
 
 
 class ResumableClock:
-    """Clock of a job that also counts its earlier runs, whose time is saved in the state folder under a key."""
+    """Clock of a job that also counts its earlier runs, whose time is saved in the state folder."""
 
-    def __init__(self, clock: records.Clock, state: Path, key: str) -> None:
-        self.file, self.key = state / "clock.json", key
-        saved = read_state(self.file)
-        self.clock = clock.set_back(*saved["spent"]) if saved and saved["key"] == key else clock
+    def __init__(self, clock: records.Clock, state: Path) -> None:
+        self.file = state / "clock.json"
+        self.clock = clock.set_back(*(read_state(self.file) or (0.0, 0.0)))
 
     def save(self) -> None:
         """Saves the wall-clock and CPU seconds so far, for a run that resumes after this one."""
         now = records.start()
-        spent = now.wall - self.clock.wall, now.cpu - self.clock.cpu
-        atomic_write_json(self.file, {"key": self.key, "spent": spent})
-
-
-@dataclass(frozen=True)
-class CollectionEncoding:
-    """Settings with which a job encodes its collections.
-
-    passages    name of a collection -> its passages, read from their beginning
-    inputs      name -> record of the data, which have the number of passages for the progress bar
-    key         identifies what the vectors are made from
-    normalize   whether they are scaled to length 1
-    windows     how documents are cut, None where passages are encoded whole
-    transforms  applied to vectors before their use
-    whole       whether all passages are encoded
-    on_block    called after each block of passages that the first process has saved
-    """
-
-    passages: Callable[[str], Iterator[Passage]]
-    inputs: Mapping[str, Path]
-    encoder: Encoder
-    processes: ProcessGroup
-    state: Path
-    key: str
-    normalize: bool
-    windows: Windows | TokenWindows | None
-    transforms: CalibrationTransforms | None = None
-    whole: bool = True
-    on_block: Callable[[], object] = lambda: None
-
-    def encode(self, name: str, query_sets: Sequence[QuerySet], index_folder: Path | None) -> EncodedCollection:
-        """Encodes and returns the collection that `query_sets` search; `index_folder`, if any, keeps its vectors."""
-        windows = self._windows(name, query_sets) if self.windows else None
-        collection = EncodedCollection(
-            name,
-            self.state / "collections" / name,
-            windows.read if windows else lambda: self.passages(name),
-            self.encoder,
-            self.processes,
-            key=self.key,
-            normalize=self.normalize,
-            index_folder=index_folder,
-            transform=self.transforms.of_collection(name) if self.transforms else identity,
-            windows=windows,
-            on_block=self.on_block if self.processes.is_main else lambda: None,
-        )
-        counted = self.whole and not windows
-        collection.encode(expected_passages(self.inputs, name, "passages", "candidates") if counted else None)
-        return collection
-
-    def _windows(self, name: str, query_sets: Sequence[QuerySet]) -> DocumentWindows:
-        """Cuts documents by tokens or sentences. Raises SteleError for sentences in more than one query language."""
-        if isinstance(self.windows, TokenWindows):
-            split = by_tokens(self.encoder, self.windows)
-        else:
-            languages = {query_set.language for query_set in query_sets}
-            if len(languages) > 1:
-                raise SteleError(
-                    f"--windows: the documents of collection {name} must be in one language, to be split into "
-                    f"sentences; its queries are in {', '.join(sorted(languages))}"
-                )
-            split = by_sentences(languages.pop(), self.windows)
-        return DocumentWindows(
-            lambda: self.passages(name),
-            split,
-            file=self.state / "windows" / f"{name}.json",
-            key=self.key,
-            writes=self.processes.is_main,
-        )
+        atomic_write_json(self.file, [now.wall - self.clock.wall, now.cpu - self.clock.cpu])
 
 
 class Stored(NamedTuple):
@@ -172,8 +94,11 @@ class StoredCollection:
         self.windows = "windows" in counts
         self.size = counts["windows" if self.windows else "passages"]
         self.rows = -(-self.size // processes.world)  # of this process, approximately
-        if processes.is_main:
-            self._refuse_double_ids()
+        self.ids = [np.load(part.folder / "ids.npy", mmap_mode="r") for part in parts]
+        if processes.is_main and (name_twice := repeated_id(self.ids)):
+            places = [part.record["collection"] for part, ids in zip(parts, self.ids, strict=True) if name_twice in ids]
+            where = f"in {' and '.join(places)}"
+            raise SteleError(f"collection {name}: passage id {name_twice.decode()!r} appears twice ({where})")
 
     def search(self, vectors: np.ndarray, k: int, seen: Callable[[int], Any] = lambda rows: None) -> TopK:
         """Finds the k best passages as `EncodedCollection.search`."""
@@ -189,21 +114,8 @@ class StoredCollection:
         """Ids among `documents` that have no vector in the collection, sorted."""
         names = {f"{name}{MARK}0" if self.windows else name: name for name in documents}
         wanted = np.array(sorted(name.encode() for name in names), dtype=np.bytes_)
-        is_here = np.isin(wanted, self._ids)
+        is_here = np.isin(wanted, np.concatenate(self.ids))
         return sorted(names[name.decode()] for name in wanted[~is_here])
 
     def put_away(self) -> None:
         """Does nothing, since the vectors belong to another job."""
-
-    @cached_property
-    def _ids(self) -> np.ndarray:
-        return np.concatenate([np.load(part.folder / "ids.npy", mmap_mode="r") for part in self.parts])
-
-    def _refuse_double_ids(self) -> None:
-        ordered = np.sort(self._ids)
-        double = ordered[1:][ordered[1:] == ordered[:-1]]
-        if len(double):
-            places = [part.record["collection"] for part in self.parts if double[0] in np.load(part.folder / "ids.npy")]
-            raise SteleError(
-                f"collection {self.name}: passage id {double[0].decode()!r} appears twice (in {' and '.join(places)})"
-            )

@@ -1,12 +1,9 @@
 """Processes (torchrun's) that encode and search together: the share of each, and the data that they exchange.
 
-A stream of texts is divided window by window. A window (a number of consecutive texts) is encoded as a whole, so that
-its vectors are the same bytes in every process. The processes take windows in turn, the first process the first one.
-All processes read the stream, and only the owner tokenises a window.
-
-Reading everything in every process is cheap: a core reads and divides 185,000 passages a second and tokenises 9,300
-(docs/speed.md), and both go on while a GPU encodes the texts before. Exchanged arrays are in main memory,
-so they go over gloo, on GPUs too.
+A window (a number of consecutive texts) is encoded as a whole, so that its vectors are the same bytes in every process.
+The processes take the windows of a stream in turn, the first process the first one. All read the stream, which is cheap
+beside encoding (docs/speed.md); only the owner tokenises a window. Exchanged arrays are in main memory, so they go over
+gloo, on GPUs too.
 """
 
 from __future__ import annotations
@@ -79,11 +76,10 @@ class ProcessGroup:
 
     def __init__(self, process: ProcessContext) -> None:
         self.device, self.rank, self.world, self.is_main = process.device, process.rank, process.world, process.is_main
-        self._group = None
         if self.world > 1:
-            import torch.distributed as distributed
+            from torch import distributed
 
-            self._group = distributed.new_group(backend="gloo", timeout=PROCESS_TIMEOUT)
+            self._distributed, self._group = distributed, distributed.new_group(backend="gloo", timeout=PROCESS_TIMEOUT)
 
     def barrier(self) -> None:
         """Waits until every process has reached this call."""
@@ -93,34 +89,27 @@ class ProcessGroup:
         """Sums the numbers of all processes."""
         numbers = [number] * self.world
         if self.world > 1:
-            import torch.distributed as distributed
-
-            distributed.all_gather_object(numbers, number, group=self._group)
+            self._distributed.all_gather_object(numbers, number, group=self._group)
         return sum(numbers)
 
     def broadcast(self, value: Any, owner: int = 0) -> Any:
         """Returns the owner's value in all processes; of the first one, since others may not yet see the same files."""
+        values = [value]
         if self.world > 1:
-            import torch.distributed as distributed
-
-            values = [value]
-            distributed.broadcast_object_list(values, owner, group=self._group)
-            value = values[0]
-        return value
+            self._distributed.broadcast_object_list(values, owner, group=self._group)
+        return values[0]
 
     def gather(self, hits: BestHits) -> Iterator[BestHits]:
         """Yields, in the first process, the hits of each other process; the others send theirs and yield nothing.
 
         One process at a time bounds the memory of the first: 4 bytes and an id for each of queries x k.
         """
-        import torch.distributed as distributed
-
         if not self.is_main:
-            distributed.send_object_list([hits], 0, group=self._group)
+            self._distributed.send_object_list([hits], 0, group=self._group)
             return
         for rank in range(1, self.world):
             received: list[Any] = [None]
-            distributed.recv_object_list(received, rank, group=self._group)
+            self._distributed.recv_object_list(received, rank, group=self._group)
             yield received[0]
 
 
@@ -150,33 +139,27 @@ class SharedQueries:
     """Stores in `folder` the vectors of queries that several searches of a job share, so that they are encoded once.
 
     Belebele's 376 searches use the questions of 122 language variants, the English ones 122 times. Query sets share
-    queries if the benchmark's `asked_in` returns the same value for them. `key` identifies the data and the encoder
-    that the vectors are made from.
+    queries if the benchmark's `asked_in` returns the same value for them.
     """
 
     def __init__(
-        self,
-        benchmark: RetrievalReader,
-        query_sets: Sequence[QuerySet],
-        folder: Path,
-        key: str,
-        processes: ProcessGroup,
+        self, benchmark: RetrievalReader, query_sets: Sequence[QuerySet], folder: Path, processes: ProcessGroup
     ) -> None:
         self._asked_in = benchmark.asked_in
         self._searches = Counter(map(self._asked_in, query_sets))
-        self._folder, self._key, self._processes = folder, key, processes
+        self._folder, self._processes = folder, processes
 
     def vectors(self, query_set: QuerySet, encode: Callable[[], np.ndarray]) -> np.ndarray:
         """Reads a query set's vectors, float32 [n, d], or makes them by `encode`; the same in all processes."""
         name = self._asked_in(query_set)
         if self._searches[name] < 2:
             return encode()
-        path = self._folder / f"{digest([self._key, name])}.npy"
-        if not self._processes.broadcast(path.is_file()):
-            vectors = encode()
-            if self._processes.is_main:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                with atomic_file(path, "wb") as handle:
-                    np.save(handle, vectors)
-            return vectors
-        return self._processes.broadcast(np.load(path) if self._processes.is_main else None)
+        path = self._folder / f"{digest(name)}.npy"
+        if self._processes.broadcast(path.is_file()):
+            return self._processes.broadcast(np.load(path) if self._processes.is_main else None)
+        vectors = encode()
+        if self._processes.is_main:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with atomic_file(path, "wb") as handle:
+                np.save(handle, vectors)
+        return vectors

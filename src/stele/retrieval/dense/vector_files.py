@@ -22,7 +22,7 @@ from stele.files.atomic import atomic_write_json, check_claimable, claim
 from stele.files.digests import file_facts
 from stele.files.reading import JsonObject, read_note, read_state
 
-HEADER = 128  # bytes before the first vector
+HEADER = 128  # bytes of numpy's header, whatever the number of vectors; so it can be written last
 FILES = ("vectors.npy", "ids.npy", "ids.txt", "progress.json")
 READ_ROWS = 32_768
 BLOCK_BYTES = 1 << 28  # of a block of `blocks`, which a search compares with all queries at a time
@@ -70,7 +70,7 @@ def encode_part(
         done = UNTOUCHED
     if done["finished"]:
         return done["rows"]
-    rows, names_size, cut = done["rows"], done["names_size"], done.get("cut", 0)
+    rows, names_size, cut = done["rows"], done["names_size"], done["cut"]
     width = np.dtype(layout.dtype).itemsize * layout.dimension
     start = HEADER + rows * width
     if not rows:  # what is written over must not count again for the key that it was made with
@@ -85,7 +85,8 @@ def encode_part(
             rows, names_size, cut = rows + len(ids), names.tell(), cut + cut_texts()
             _save_progress(folder, layout.key, rows, names_size, cut, finished=False)
         vectors.seek(0)
-        vectors.write(_header((rows, layout.dimension), layout.dtype))
+        description = {"descr": np.dtype(layout.dtype).str, "fortran_order": False, "shape": (rows, layout.dimension)}
+        np.lib.format.write_array_header_1_0(vectors, description)
         vectors.flush()
         os.fsync(vectors.fileno())
     _write_ids(folder, rows)
@@ -95,7 +96,7 @@ def encode_part(
 
 def cut_in(folder: Path, key: str) -> int:
     """Number of a part's texts that were cut because they are longer than the encoder reads."""
-    return _progress(folder, key).get("cut", 0)
+    return _progress(folder, key)["cut"]
 
 
 def blocks(folder: Path) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -173,12 +174,6 @@ def _grown(path: Path, size: int):
     return handle
 
 
-def _header(shape: tuple[int, int], dtype: str) -> bytes:
-    """Header of a .npy file; its length is always HEADER bytes, so that it can be written last."""
-    text = f"{{'descr': '{np.dtype(dtype).str}', 'fortran_order': False, 'shape': {shape}, }}"
-    return b"\x93NUMPY\x01\x00" + (HEADER - 10).to_bytes(2, "little") + text.ljust(HEADER - 11).encode() + b"\n"
-
-
 def join_parts(parts: Sequence[Path], windows: Iterable[tuple[int, slice]], layout: Layout, folder: Path) -> None:
     """Joins finished parts into one folder, with the same bytes as a single process writes, and tidies it.
 
@@ -188,18 +183,15 @@ def join_parts(parts: Sequence[Path], windows: Iterable[tuple[int, slice]], layo
     for name in FILES:
         (folder / name).unlink(missing_ok=True)
     vectors, ids = ([np.load(part / name, mmap_mode="r") for part in parts] for name in ("vectors.npy", "ids.npy"))
-    rows = sum(map(len, ids))
-    table, written = _table(folder / "ids.npy", rows, max(names.dtype.itemsize for names in ids)), 0
-    with open(folder / "vectors.npy", "wb") as handle:
-        handle.write(_header((rows, layout.dimension), layout.dtype))
-        for part, window in windows:
-            names = ids[part][window]
-            table[written : written + len(names)] = names
-            written += len(names)
-            handle.write(vectors[part][window].tobytes())
-        handle.flush()
-        os.fsync(handle.fileno())
-    table.flush()
+    rows, written = sum(map(len, ids)), 0
+    joined_ids = _table(folder / "ids.npy", np.result_type(*ids), rows)
+    joined_vectors = _table(folder / "vectors.npy", np.dtype(layout.dtype), rows, layout.dimension)
+    for part, window in windows:
+        places = slice(written, written + len(ids[part][window]))
+        joined_ids[places], joined_vectors[places] = ids[part][window], vectors[part][window]
+        written = places.stop
+    joined_ids.flush()
+    joined_vectors.flush()
     names_size = sum(_progress(part, layout.key)["names_size"] for part in parts)
     cut = sum(cut_in(part, layout.key) for part in parts)
     _save_progress(folder, layout.key, rows, names_size, cut, finished=True)
@@ -210,7 +202,7 @@ def _write_ids(folder: Path, rows: int) -> None:
     """Writes `ids.npy` (fixed width, UTF-8) from `ids.txt`."""
     with open(folder / "ids.txt", "rb") as handle:
         width = max((len(line) - 1 for line in handle), default=1)
-    table = _table(folder / "ids.npy", rows, width)
+    table = _table(folder / "ids.npy", np.dtype(f"S{width}"), rows)
     with open(folder / "ids.txt", "rb") as handle:
         for start in range(0, rows, READ_ROWS):
             part = [line[:-1] for line in islice(handle, READ_ROWS)]
@@ -218,9 +210,9 @@ def _write_ids(folder: Path, rows: int) -> None:
     table.flush()
 
 
-def _table(path: Path, rows: int, width: int) -> np.memmap:
-    """Creates a .npy file of ids of `width` bytes, memory-mapped for writing."""
-    return np.lib.format.open_memmap(path, mode="w+", dtype=f"S{width}", shape=(rows,))
+def _table(path: Path, dtype: np.dtype, *shape: int) -> np.memmap:
+    """Creates a .npy file, memory-mapped for writing."""
+    return np.lib.format.open_memmap(path, mode="w+", dtype=dtype, shape=shape)
 
 
 def identity(vectors: np.ndarray) -> np.ndarray:

@@ -1,20 +1,17 @@
 """Windows of long documents: how a document is cut, and how its score follows from the scores of its windows.
 
 A window of sentences is the document's text from its first sentence's beginning to its last one's end, with single
-spaces and without the title. Shi et al., section 5 (recipes/search.py has the numbers).
-
-A window of tokens is as long as an encoder reads: the title, then a slice of the document's own text between two of its
-tokens; a document that fits is one window. The prompt, the title and the special tokens count towards the length; a
-title that takes more than half of it becomes the beginning of the text instead.
-
-All windows are encoded and searched like passages, one vector each. A window's id is its document's id and its number
-("LEMONDE94-1#0").
+spaces and without the title (Shi et al., section 5). A window of tokens is as long as an encoder reads: prompt, title,
+then a slice of the document's own text between two of its tokens; a title that takes more than half of the length
+becomes the beginning of the text instead. Windows are encoded and searched like passages; a window's id is its
+document's id and its number ("LEMONDE94-1#0").
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -24,7 +21,7 @@ from pydantic import Field
 from stele.artifacts.run import Hits, canonical
 from stele.benchmarks.types import Passage
 from stele.command.arguments import Json
-from stele.encoders.tokens import WHOLE, tokenize_inputs
+from stele.encoders.tokens import WHOLE, encode_uncut, tokenize_inputs
 from stele.files.atomic import atomic_write_json
 from stele.files.reading import parse_object, read_state
 from stele.files.strict import validate
@@ -98,24 +95,18 @@ def document_hits(hits: Iterable[tuple[str, float]], best: int) -> Hits:
     return canonical((document, sum(few) / len(few)) for document, few in scores.items())
 
 
+@dataclass(frozen=True)
 class DocumentWindows:
     """Cuts a collection's documents into windows, and counts the documents while they are read.
 
     `documents()` reads the collection from its beginning. The counts are saved in `file`, so that a resumed job does
-    not read everything again; `key` identifies the collection. Only the process with `writes` saves them.
+    not read everything again. Only the process with `writes` saves them.
     """
 
-    def __init__(
-        self,
-        documents: Callable[[], Iterable[Passage]],
-        split: Split,
-        *,
-        file: Path,
-        key: str,
-        writes: bool = True,
-    ) -> None:
-        self.documents, self.split = documents, split
-        self.file, self.key, self.writes = file, key, writes
+    documents: Callable[[], Iterable[Passage]]
+    split: Split
+    file: Path
+    writes: bool = True
 
     def read(self) -> Iterator[Passage]:
         """Yields the windows as passages; after the last one it saves the counts."""
@@ -129,15 +120,14 @@ class DocumentWindows:
         if self.writes:
             counts = {"documents": documents, "documents_without_text": without_text}
             self.file.parent.mkdir(parents=True, exist_ok=True)
-            atomic_write_json(self.file, {"key": self.key, "counts": counts})
+            atomic_write_json(self.file, counts)
 
     def counts(self) -> dict[str, Any]:
         """Numbers of documents and of documents without a window; only for the process with `writes`."""
-        if (state := read_state(self.file)) is None or state["key"] != self.key:
+        if not self.file.exists():
             for _ in self.read():
                 pass
-            state = read_state(self.file)
-        return state["counts"]
+        return read_state(self.file)
 
 
 def by_tokens(encoder: Encoder, windows: TokenWindows) -> Split:
@@ -148,7 +138,7 @@ def by_tokens(encoder: Encoder, windows: TokenWindows) -> Split:
     def split(documents: Sequence[Passage]) -> Iterator[list[tuple[str, str]]]:
         parts = [_title_and_text(d, free) for d, free in zip(documents, _free(encoder, documents), strict=True)]
         free = _free(encoder, [Passage("", title, "") for title, _ in parts])
-        tokens = _encoded(encoder, [text for _, text in parts])
+        tokens = encode_uncut(encoder.tokenizer, [text for _, text in parts])
         for (title, text), room, item in zip(parts, free, tokens, strict=True):
             spans = token_spans(len(item), room, windows.overlap)
             texts = [text]
@@ -183,14 +173,6 @@ def _free(encoder: Encoder, documents: Sequence[Passage]) -> list[int]:
     """Number of tokens left for the text of each document, after its title, the prompt and the special tokens."""
     whole = encoder.spec.model_copy(update={"passage_length": WHOLE})
     texts = [whole.passage(document.title, SHORT) for document in documents]
-    (short,) = _encoded(encoder, [SHORT])
+    (short,) = encode_uncut(encoder.tokenizer, [SHORT])
     lengths = tokenize_inputs(encoder.tokenizer, whole, encoder.chat, texts, "passage").lengths
     return [encoder.spec.passage_length - int(length) + len(short) for length in lengths]
-
-
-def _encoded(encoder: Encoder, texts: Sequence[str]) -> list:
-    """Tokenises texts uncut and without special tokens (`tokens.tokenize` sets the length again at each call)."""
-    backend = encoder.tokenizer.backend_tokenizer
-    backend.no_truncation()
-    backend.no_padding()
-    return backend.encode_batch(list(texts), add_special_tokens=False)
