@@ -1,15 +1,13 @@
 """NeuCLIRBench by the command: a collection of three languages; what it ranks is in test_encode_collection.py."""
 
-import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 import test_retrieve as retrieval
-from recorded import put, record
+from recorded import put, record, retrieving
 
 from stele.retrieval import retrieve
-from tests.jobs import job
 
 NAMES = {"fa": "fas", "ru": "rus", "zh": "zho"}
 small_windows = retrieval.small_windows  # of the encoder: 16 texts a block
@@ -34,10 +32,7 @@ def data(tmp_path) -> list[str]:
 
 
 def arguments(tmp_path: Path, encoder: Path, data: list[str], benchmark: str, languages: list[str], *more: str):
-    out = tmp_path / benchmark / "retrieval.json"
-    line = ["--benchmark", benchmark, "--languages", *languages, "--encoder", str(encoder), "--depth", "30"]
-    line += ["--encoding", json.dumps(retrieval.SPEC), "--data", *data, "--state", str(tmp_path / "state" / benchmark)]
-    return job(retrieve, [*line, "--output", str(out), *more])
+    return retrieving(tmp_path, encoder, data, benchmark, *more, benchmark=benchmark, languages=languages, depth=30)
 
 
 def run(*given) -> Path:

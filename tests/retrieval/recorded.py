@@ -6,7 +6,30 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from stele.command.arguments import Job
+from stele.retrieval import retrieve
+from tests.jobs import job
 from tests.sealed import write_sealed
+
+SPEC = {"pooling": "mean", "query_length": 16, "passage_length": 16}
+WORDS = ["river", "nile", "flows", "through", "uganda", "egypt", "who", "wrote", "first", "novel", "city", "capital"]
+
+
+def retrieving(
+    tmp_path: Path,
+    encoder: Path,
+    data: list[str],
+    name: str = "out",
+    *more: str,
+    benchmark: str = "mrtydi",
+    languages: Iterable[str] = ("sw", "th"),
+    depth: int = 20,
+    spec: Mapping[str, Any] = SPEC,
+) -> Job:
+    """A job of `retrieve` on one thread, whose output is in the folder `name`."""
+    line = ["--benchmark", benchmark, "--languages", *languages, "--encoder", str(encoder), "--depth", str(depth)]
+    line += ["--encoding", json.dumps(spec), "--data", *data, "--state", str(tmp_path / "state" / name)]
+    return job(retrieve, [*line, "--threads", "1", "--output", str(tmp_path / name / "retrieval.json"), *more])
 
 
 def record(folder: Path, **facts) -> Path:

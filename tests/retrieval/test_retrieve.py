@@ -1,17 +1,15 @@
 """The command: encodes, searches, writes runs; goes on after kill -9; --limit and --keep-index."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
-from recorded import files, lines_of, put, record, write_mrtydi
+from recorded import SPEC, WORDS, files, lines_of, put, record, retrieving, write_mrtydi
 from transformers import AutoTokenizer
 
 from stele.artifacts.run_files import read_run
 from stele.benchmarks.mrtydi import MrTydi
 from stele.benchmarks.types import Passage, Query
-from stele.command.arguments import Job
 from stele.encoders import encode
 from stele.encoders.encode import Encoder
 from stele.encoders.load import load_encoder
@@ -20,11 +18,7 @@ from stele.files.atomic import MARK
 from stele.retrieval import retrieve
 from stele.retrieval.dense import vector_files
 from stele.retrieval.searches import search_job
-from tests.jobs import job
 from tests.killing import kill_at, killed
-
-SPEC = {"pooling": "mean", "query_length": 16, "passage_length": 16}
-WORDS = ["river", "nile", "flows", "through", "uganda", "egypt", "who", "wrote", "first", "novel", "city", "capital"]
 
 
 @pytest.fixture
@@ -45,10 +39,7 @@ def small_windows(monkeypatch):
     monkeypatch.setattr(encode, "CPU_WINDOW", 16)
 
 
-def arguments(tmp_path: Path, encoder: Path, data: list[str], name: str = "out", *more: str) -> Job:
-    line = ["--benchmark", "mrtydi", "--languages", "sw", "th", "--encoder", str(encoder), "--depth", "20"]
-    line += ["--encoding", json.dumps(SPEC), "--data", *data, "--state", str(tmp_path / "state" / name)]
-    return job(retrieve, [*line, "--output", str(tmp_path / name / "retrieval.json"), *more])
+arguments = retrieving
 
 
 def test_the_runs_are_those_of_a_full_ranking(tmp_path, encoder, data):
@@ -140,10 +131,9 @@ def test_kill_9_and_again_gives_the_same_runs(tmp_path, encoder, data, monkeypat
     assert not args.state.exists()
 
 
-@pytest.mark.parametrize("call", [2, 4])
-def test_a_resumed_job_counts_the_seconds_of_its_earlier_runs(tmp_path, encoder, data, call):
+def test_a_resumed_job_counts_the_seconds_of_its_earlier_runs(tmp_path, encoder, data):
     args = arguments(tmp_path, encoder, data)
-    killed(lambda: retrieve.run(args), kill_at(vector_files, "_save_progress", call))
+    killed(lambda: retrieve.run(args), kill_at(vector_files, "_save_progress", 2))
     (clock,) = args.state.rglob("clock.json")
     assert all(0 < seconds < 600 for seconds in json.loads(clock.read_text()))
     clock.write_text("[2000.0, 1000.0]")
@@ -163,49 +153,13 @@ def test_state_of_other_data_is_not_taken(tmp_path, encoder, data):
     assert set(read_run(tmp_path / "out/runs/sw.trec.gz").names.to_pylist()) == {"only"}
 
 
-@pytest.mark.parametrize(
-    ("first", "then"),
-    [
-        ((vector_files, "_save_progress", 3), (vector_files, "_save_progress", 1)),  # blocks, and another's first block
-        ((search_job, "write_run", 1), (vector_files, "_save_progress", 1)),  # all encoded, and another's first block
-        ((search_job, "write_run", 2), (search_job, "atomic_write_json", 1)),  # a run, and another's in its place
-    ],
-)
-def test_state_that_other_data_began_to_write_over_is_not_taken_up_again(tmp_path, encoder, data, first, then):
-    args, corpus = arguments(tmp_path, encoder, data), tmp_path / "sw/c/corpus.jsonl.gz"
-    retrieve.run(arguments(tmp_path, encoder, data, "undisturbed"))
-    killed(lambda: retrieve.run(args), kill_at(*first))
-    kept = {path: path.read_bytes() for path in (corpus, tmp_path / "sw/c/record.json")}
-    record(tmp_path / "sw/c", content="another release", labels=[])
-    put(corpus, [{"docid": "only", "title": "", "text": "river"}])
-    killed(lambda: retrieve.run(args), kill_at(*then))
-    for path, content in kept.items():
-        path.write_bytes(content)
-    retrieve.run(args)
-    assert files(tmp_path / "out") == files(tmp_path / "undisturbed")
-
-
-@pytest.mark.parametrize("keep", [False, True])
-def test_other_code_makes_the_vectors_anew(tmp_path, encoder, data, monkeypatch, keep):
-    """Neither the state of a killed job nor a kept index outlives a change of the code."""
-    more = ["--keep-index", str(tmp_path / "index")] if keep else []
-    args = arguments(tmp_path, encoder, data, "out", "--code", "old", *more)
-    retrieve.run(args) if keep else killed(lambda: retrieve.run(args), kill_at(search_job, "write_run", 2))
-    original, encoded = Encoder.encode_stream, []
-
-    def shifted(self, items, kind, **options):
-        for ids, vectors in original(self, items, kind, **options):
-            encoded.extend(ids)
-            yield ids, vectors + 1
-
-    monkeypatch.setattr(Encoder, "encode_stream", shifted)
-    for code, passages in (("old", 0), ("new", 200)):
-        if keep or code == "new":
-            args = args.model_copy(update={"code": code})
-            retrieve.run(args)
-        assert len(encoded) == passages, code
-    retrieve.run(arguments(tmp_path, encoder, data, "clean"))
-    assert files(tmp_path / "out") == files(tmp_path / "clean")
+def test_other_code_makes_the_vectors_anew(tmp_path, encoder, data, kinds):
+    """A kept index does not outlive a change of the code; neither does the state, whose folder has the same key."""
+    for code, passages in (("old", 200), ("old", 0), ("new", 200)):
+        kinds.clear()
+        more = ["--code", code, "--keep-index", str(tmp_path / "index")]
+        retrieve.run(arguments(tmp_path, encoder, data, "out", *more))
+        assert kinds.count("passage") == passages, code
 
 
 def test_limit_searches_few_queries_among_their_own_passages(tmp_path, encoder, data, monkeypatch):
@@ -222,9 +176,8 @@ def test_limit_searches_few_queries_among_their_own_passages(tmp_path, encoder, 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 def test_keep_index_keeps_vectors_that_numpy_reads(tmp_path, encoder, data, precision):
-    args = arguments(tmp_path, encoder, data, "out", "--keep-index", str(tmp_path / "index"))
-    args = args.model_copy(update={"encoding": json.dumps({**SPEC, "precision": precision})})
-    retrieve.run(args)
+    spec = {**SPEC, "precision": precision}
+    retrieve.run(arguments(tmp_path, encoder, data, "out", "--keep-index", str(tmp_path / "index"), spec=spec))
     vectors = np.load(tmp_path / "index/sw/vectors.npy")
     assert vectors.shape == (100, 32)
     assert vectors.dtype == (np.float16 if precision == "bfloat16" else np.float32)
@@ -256,47 +209,23 @@ def test_a_kept_index_that_was_damaged_is_encoded_anew(tmp_path, encoder, data, 
     assert files(tmp_path / "out") == runs and (tmp_path / "index/sw" / name).read_bytes() == whole
 
 
-def test_a_passage_id_that_is_there_twice_is_refused(tmp_path, encoder, data):
-    passage = {"title": "", "text": "river"}
-    put(tmp_path / "th/c/corpus.jsonl.gz", [{"docid": d, **passage} for d in ("a", "b", "a")])
-    with pytest.raises(SteleError, match=r"collection th: passage id 'a' appears twice \(passages 1 and 3 of 3\)"):
-        retrieve.run(arguments(tmp_path, encoder, data))
-    assert not (tmp_path / "out").exists()
-
-
-WRONG_IDS = {
-    "queries": [Query("a", "who"), Query("b", "wrote"), Query("a", "who")],
-    "passages": [Passage("a 1", "", "river"), Passage("b", "", "nile")],
-    "query": [Query("a\t1", "who")],
-    "none": [],
-}
-
-
 @pytest.mark.parametrize(
-    ("what", "message"),
+    ("method", "items", "message"),
     [
-        ("queries", "query set th: query id 'a' appears twice"),
-        ("query", r"query set th: id 'a\\t1': want one without white space"),
-        ("none", "query set th has no query in the data"),
-        ("passages", "collection th: id 'a 1': want one without white space"),
+        ("queries", [Query("a", "who"), Query("a", "who")], "query set th: query id 'a' appears twice"),
+        ("queries", [Query("a\t1", "who")], r"query set th: id 'a\\t1': want one without white space"),
+        ("queries", [], "query set th has no query in the data"),
+        ("passages", [Passage("a 1", "", "river")], "collection th: id 'a 1': want one without white space"),
     ],
 )
 def test_ids_that_no_run_can_hold_are_refused_before_anything_is_encoded(
-    tmp_path, encoder, data, monkeypatch, kinds, what, message
+    tmp_path, encoder, data, monkeypatch, kinds, method, items, message
 ):
     """The readers of Stele refuse them; one of docs/adding/benchmark.md may not."""
-    method = "passages" if what == "passages" else "queries"
-    monkeypatch.setattr(MrTydi, method, lambda *given, **named: iter(WRONG_IDS[what]))
-    args = arguments(tmp_path, encoder, data)
+    monkeypatch.setattr(MrTydi, method, lambda *given, **named: iter(items))
     with pytest.raises(SteleError, match=message):
-        retrieve.run(args.model_copy(update={"languages": ("th",)}))
+        retrieve.run(arguments(tmp_path, encoder, data, languages=("th",)))
     assert not kinds and not (tmp_path / "out").exists()
-
-
-def test_an_empty_collection_is_refused(tmp_path, encoder, data):
-    put(tmp_path / "sw/c/corpus.jsonl.gz", [])
-    with pytest.raises(SteleError, match=r"corpus\.jsonl\.gz: nothing in it"):
-        retrieve.run(arguments(tmp_path, encoder, data))
 
 
 def test_vectors_that_are_not_finite_are_refused(tmp_path):
@@ -307,18 +236,9 @@ def test_vectors_that_are_not_finite_are_refused(tmp_path):
         )
 
 
-@pytest.mark.parametrize(
-    ("changed", "message"),
-    [
-        (["--benchmark", "mrtidy"], "unknown benchmark 'mrtidy'; did you mean 'mrtydi'"),
-        (["--data", "mrtydi"], "want DATASET:PART=PATH"),
-        (["--data", "mrtydi:xx=/nowhere/record.json"], "no such record, folder or file: /nowhere/record.json"),
-        (["--encoding", "{"], "--encoding: not a readable argument: not JSON"),
-    ],
-)
-def test_wrong_arguments(tmp_path, encoder, data, changed, message):
-    with pytest.raises(SteleError, match=message):
-        retrieve.run(arguments(tmp_path, encoder, data, "out", *changed))
+def test_an_encoding_that_is_no_json_is_refused(tmp_path, encoder, data):
+    with pytest.raises(SteleError, match="--encoding: not a readable argument: not JSON"):
+        retrieve.run(arguments(tmp_path, encoder, data, "out", "--encoding", "{"))
 
 
 def test_a_quick_try_leaves_the_state_of_the_real_job_alone(tmp_path, encoder, data, monkeypatch):
@@ -332,26 +252,18 @@ def test_a_quick_try_leaves_the_state_of_the_real_job_alone(tmp_path, encoder, d
         retrieve.run(arguments(tmp_path, encoder, data, "out", "--limit", "2", "--keep-index", str(tmp_path / "i")))
 
 
-@pytest.mark.parametrize("layout", ["BEIR", "MTEB"])
-def test_as_many_hits_as_asked_for_remain_without_the_query_itself(tmp_path, encoder, layout):
+def test_as_many_hits_as_asked_for_remain_without_the_query_itself(tmp_path, encoder):
     rng = np.random.default_rng(0)
     texts = [" ".join(rng.choice(WORDS, 6)) for _ in range(40)]
     put(tmp_path / "set/corpus.jsonl", [{"_id": f"d{i}", "text": text} for i, text in enumerate(texts)])
     queries = [{"_id": f"d{i}", "text": texts[i], "excluded_ids": ["d9"] if i == 2 else []} for i in range(3)]
     put(tmp_path / "set/queries.jsonl", [*queries, {"_id": "q", "text": texts[5]}])
-    judged = [(f"d{i}", f"d{i + 10}", 1) for i in range(3)] + [("q", "d7", 1)]
-    names = ("query-id", "corpus-id", "score")
-    if layout == "BEIR":
-        (tmp_path / "set/qrels").mkdir()
-        rows = ["\t".join(map(str, row)) for row in (names, *judged)]
-        (tmp_path / "set/qrels/test.tsv").write_text("\n".join(rows) + "\n")
-    else:
-        put(tmp_path / "set/qrels/test.jsonl", [dict(zip(names, row, strict=True)) for row in judged])
+    (tmp_path / "set/qrels").mkdir()
+    rows = ["query-id\tcorpus-id\tscore", *(f"d{i}\td{i + 10}\t1" for i in range(3)), "q\td7\t1"]
+    (tmp_path / "set/qrels/test.tsv").write_text("\n".join(rows) + "\n")
     benchmark = "miracl_hard_negatives"  # read by the module beir
     data = [f"{benchmark}:en={record(tmp_path / 'set', content='set')}"]
-    args = arguments(tmp_path, encoder, data)
-    args = args.model_copy(update={"benchmark": benchmark, "languages": ("en",), "depth": 5})
-    retrieve.run(args)
+    retrieve.run(arguments(tmp_path, encoder, data, benchmark=benchmark, languages=("en",), depth=5))
     run = read_run(tmp_path / "out/runs/en.trec.gz")
     for query, left_out in (("d0", {"d0"}), ("d1", {"d1"}), ("d2", {"d2", "d9"}), ("q", {"q"})):
         ranking = run.ranking(query)

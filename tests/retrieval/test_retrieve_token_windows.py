@@ -92,8 +92,8 @@ def data(tmp_path) -> list[str]:
 
 
 def arguments(tmp_path, encoder, data, name="out"):
-    more = ["--windows", json.dumps({"overlap": 0.5, "hits": 1000, "best": 1}), "--encoding", json.dumps(SPEC)]
-    return windows.arguments(tmp_path, encoder, data, name, *more)
+    more = ["--windows", json.dumps({"overlap": 0.5, "hits": 1000, "best": 1})]
+    return windows.arguments(tmp_path, encoder, data, name, *more, spec=SPEC)
 
 
 def test_a_document_ranks_by_its_best_window(tmp_path, encoder, data):

@@ -1,16 +1,12 @@
 """Queries that several searches ask (Belebele): encoded once, runs as if each encoded its own, after kill -9 too."""
 
-import json
-
 import numpy as np
 import pytest
-from recorded import put, record
-from test_retrieve import SPEC, WORDS, files
+from recorded import WORDS, files, put, record, retrieving
 
 from stele.retrieval import retrieve
 from stele.retrieval.dense import processes
 from tests.forked import forked
-from tests.jobs import job
 from tests.killing import kill_at, killed
 
 PAIRS = ["ru-ru", "ru-en", "en-ru", "en-en", "sw-sw", "sw-en", "en-sw"]
@@ -33,9 +29,7 @@ def data(tmp_path) -> str:
 
 
 def arguments(tmp_path, encoder, data, name):
-    line = ["--benchmark", "belebele", "--languages", *PAIRS, "--encoder", str(encoder), "--depth", "5"]
-    line += ["--encoding", json.dumps(SPEC), "--data", data, "--state", str(tmp_path / "state" / name)]
-    return job(retrieve, [*line, "--output", str(tmp_path / name / "retrieval.json"), "--threads", "1"])
+    return retrieving(tmp_path, encoder, [data], name, benchmark="belebele", languages=PAIRS, depth=5)
 
 
 def test_each_passage_and_each_question_is_encoded_once_and_ranks_the_same(tmp_path, encoder, data, kinds, monkeypatch):
