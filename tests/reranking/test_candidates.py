@@ -1,7 +1,5 @@
 """CLEF's folders as candidates: topics by title and description, newspapers in Latin-1, what is absent and counted."""
 
-from pathlib import Path
-
 import pytest
 from made_clef import TOPICS, name_of, text_of, write_clef
 
@@ -32,23 +30,12 @@ def test_all_judged_documents_of_a_topic_are_its_candidates(clef_record):
     }
 
 
-def test_parts_by_language_are_read_as_one_folder(clef_record):
-    folder = clef_record.parent
-    apart = read_candidates(Clef(), {"clef": {"en": folder / "en", "de": folder / "de"}}, PAIR)
-    whole = read_candidates(Clef(), {"clef": {"all": folder}}, PAIR)
-    assert (apart.topics, apart.queries, apart.texts) == (whole.topics, whole.queries, whole.texts)
-
-
 def test_judgments_are_those_of_the_topics_that_the_query_language_has(tmp_path):
     folder = write_clef(tmp_path / "clef").parent
     (folder / "en/topics-en-2001.txt").unlink()
     data = {"clef": {"all": folder}}
     assert list(Clef().judgments(data, PAIR)) == ["1", "2", "3", "4", "5", "6"]
     assert len(Clef().all_judgments(data, PAIR)) == TOPICS
-
-
-def edit(folder: Path, name: str, text: str | None) -> None:
-    (folder / name).unlink() if text is None else (folder / name).write_text(text)
 
 
 @pytest.mark.parametrize(
@@ -69,19 +56,17 @@ def edit(folder: Path, name: str, text: str | None) -> None:
 def test_input_that_makes_no_sense_is_refused(tmp_path, changes, message):
     folder = write_clef(tmp_path / "clef").parent
     for name, text in changes.items():
-        edit(folder, name, text)
+        (folder / name).unlink()
+        if text is not None:
+            (folder / name).write_text(text)
     with pytest.raises(SteleError, match=message):
         read_candidates(Clef(), {"clef": {"all": folder}}, PAIR)
 
 
-def test_a_topic_without_description_is_an_error(tmp_path):
+def test_a_topic_without_description_and_a_folder_without_languages_are_refused(tmp_path):
     folder = write_clef(tmp_path / "clef", description=False).parent
     with pytest.raises(SteleError, match="topics in en: topic 2 has no description"):
         read_candidates(Clef(), {"clef": {"all": folder}}, PAIR)
-
-
-def test_a_folder_without_languages_says_what_it_wants(tmp_path):
-    (tmp_path / "qrels").write_text("1 0 a 1\n")
     with pytest.raises(SteleError, match="no folder de in it"):
         next(iter(Clef().passages({"clef": {"all": tmp_path}}, "de")))
 

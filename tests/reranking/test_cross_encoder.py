@@ -62,13 +62,6 @@ def test_without_tuned_layers_all_of_it_is_tuned_but_a_pooler_of_no_use(tmp_path
     assert frozen == {"backbone.pooler.dense.weight", "backbone.pooler.dense.bias"}
 
 
-def test_what_is_new_is_drawn_by_the_seed(bert, judged):
-    one, same, other = (made(judged, bert.parent, seed) for seed in (1, 1, 2))
-    for (name, value), twin in zip(one.state_dict().items(), same.state_dict().values(), strict=True):
-        assert torch.equal(value, twin), name
-    assert not torch.equal(one.head.weight, other.head.weight)
-
-
 def test_a_layer_that_is_reset_is_no_copy_of_a_pooler_that_is_new(tmp_path, judged):
     folder = make_folder(tmp_path / "bert", "bert", layers=4)
     weights = load_file(folder / "model.safetensors")
@@ -127,3 +120,10 @@ def test_a_length_beyond_the_model_and_too_many_layers_are_refused(bert, judged)
         made(judged, bert.parent, length=65)
     with pytest.raises(SteleError, match="tuned_layers is 5, but the model has 4 layers"):
         made(judged, bert.parent, tuned_layers=5)
+
+
+def test_what_is_new_is_drawn_by_the_seed(bert, judged):
+    one, same, other = (made(judged, bert.parent, seed) for seed in (1, 1, 2))
+    for (name, value), twin in zip(one.state_dict().items(), same.state_dict().values(), strict=True):
+        assert torch.equal(value, twin), name
+    assert not torch.equal(one.head.weight, other.head.weight)

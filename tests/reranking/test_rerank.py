@@ -101,14 +101,6 @@ def test_killed_in_a_fold_and_run_again_it_ends_in_the_same_bytes(rerank, bert, 
     assert 2000 < record["wall_seconds"] < 2600 and 1000 < record["cpu_seconds"] < 1600  # those of two folds
 
 
-def test_another_seed_is_another_run(rerank, bert):
-    one, same, other = (
-        rerank(name, CROSS, "--encoder", str(bert), seed=seed) for name, seed in (("a", 0), ("b", 0), ("c", 1))
-    )
-    runs = [(folder / "runs/en-de.trec.gz").read_bytes() for folder in (one, same, other)]
-    assert runs[0] == runs[1] != runs[2]
-
-
 def test_what_is_given_must_fit_the_scorer(rerank, bert, tmp_path):
     with pytest.raises(SteleError, match="scorer cross_encoder needs --encoder RECORD"):
         rerank("a", CROSS)

@@ -37,10 +37,11 @@ def candidates(queries=("the river bridge", "unknown")) -> Candidates:
 
 
 def test_bwe_agg_is_the_cosine_of_sums():
-    scores = bwe_agg.Scorer(candidates(), parse_recipe({"scorer": "bwe_agg", "weights": "uniform"}), SOURCES).scores()
     query = np.array([1.0, 1.0, 0.0])
     sums = [np.array([2.0, 0.6, 0.8]), np.array([0.0, 0.0, -2.0]), None, np.array([0.0, 0.6, -1.2])]
     cosines = [0 if s is None else query @ s / np.linalg.norm(query) / np.linalg.norm(s) for s in sums]
+    recipe = parse_recipe({"scorer": "bwe_agg", "weights": "uniform"})
+    scores = bwe_agg.Scorer(candidates(), recipe, SOURCES).scores()
     assert scores == pytest.approx([*cosines, 0, 0, 0, 0], abs=1e-7)
 
 
