@@ -64,7 +64,7 @@ def test_metrics_must_know_the_language_of_the_answers(jobs, tmp_path, metric, i
 
 
 def test_the_recipe_is_the_papers_and_where_the_code_differs_another():
-    paper, small = (kind_named("answered")(plan(scale).rows.upstream) for scale in ("paper", "miniature"))
+    paper, small = (kind_named("answered")(plan(scale).rows) for scale in ("paper", "miniature"))
     whole = paper.recipe(ROW).given()
     assert (whole["epochs"], whole["batch"], whole["learning_rate"], whole["length"]) == (10, 16, 1e-5, 512)
     assert whole["training_set"] == {"module": "squad2", "data": ["squad2"]}

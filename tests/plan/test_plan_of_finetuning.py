@@ -48,7 +48,10 @@ def test_mining_goes_between_the_fine_tunings(plan):
     assert plan.finetuning.chain("mrtydi") == ["marco", "mrtydi"]
     assert plan.finetuning.chain("xor_kept") == ["nq", "xor_kept"]
     assert plan.finetuning.chain("xor_ccp") == ["nq_ccp", "xor_ccp"]
-    settings = {name: plan.protocols.recipe("xor_retrieve", f"{name}_ccp") for name in ("zero_shot_nq", "multilingual")}
+    settings = {
+        name: plan.protocols.recipe(RunKey("xor_retrieve", "ccp", f"{name}_ccp"))
+        for name in ("zero_shot_nq", "multilingual")
+    }
     assert settings == {"zero_shot_nq": "nq_ccp", "multilingual": "xor_ccp"}
 
 
@@ -157,13 +160,13 @@ def test_alignment_and_uniformity_read_gold_passages_and_no_collection(jobs):
     assert made["encoder"] == plan.models.encoder("mbert", 0)  # as it is, before any fine-tuning
     assert made["data"] == [plan.paths.dataset("xor_tydi", "all"), plan.paths.dataset("xor_dpr_train", "all")]
     assert plan.scoring.inputs(w)["retrieval"].endswith("/xor_retrieve/mbert/align_uniform/pt0-ft2/vectors.json")
-    assert plan.protocols.protocol("xor_retrieve", "align_uniform").metrics[0] == "alignment"
+    assert plan.protocols.protocol(w).metrics[0] == "alignment"
     assert not any("enwiki" in name for name in plan.rows.downloads(RunKey("xor_retrieve", "mbert", "align_uniform")))
     with pytest.raises(SteleError, match=r"in pairs; ask for vectors\.json"):
         plan.retrieval.inputs(w)
     other = wildcards(benchmark="xor_retrieve", model="mbert", setting="zero_shot_nq")
     assert plan.scoring.inputs(other)["retrieval"].endswith("/retrieval.json")
-    assert plan.protocols.protocol("xor_retrieve", "zero_shot_nq") == plan.data.benchmark("xor_retrieve")
+    assert plan.protocols.protocol(other) == plan.data.benchmark("xor_retrieve")
     with pytest.raises(SteleError, match=r"unknown setting of vectors 'zero_shot_nq'\. Valid: align_uniform"):
         plan.retrieval.pair_inputs(other)
 

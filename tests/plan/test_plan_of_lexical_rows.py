@@ -62,14 +62,14 @@ def test_a_language_without_an_analyzer_is_told_before_anything_is_downloaded(jo
 
 
 def test_anserini_is_asked_for_where_the_user_names_it(jobs, tmp_path):
-    assert kind_named("lexical")(jobs(scale="paper").rows.upstream).anserini is None
+    assert kind_named("lexical")(jobs(scale="paper").rows).anserini is None
     plan = jobs(scale="paper", user_data={"anserini": str(tmp_path)})
     assert (
         plan.rows.inputs(BM25)["anserini"]
-        == kind_named("lexical")(plan.rows.upstream).anserini
+        == kind_named("lexical")(plan.rows).anserini
         == plan.paths.dataset("anserini", "all")
     )
-    assert kind_named("lexical")(plan.rows.upstream).anserini in plan.rows.downloads(BM25)
+    assert kind_named("lexical")(plan.rows).anserini in plan.rows.downloads(BM25)
     gone = jobs(scale="paper", user_data={"anserini": "/no/such/folder"})
     assert gone.rows.problem(BM25) == ("unavailable", "user_data.anserini: /no/such/folder is not a folder")
     assert gone.rows.problem(RunKey("mrtydi", "mbert", "multilingual")) is None

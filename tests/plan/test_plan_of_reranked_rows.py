@@ -57,7 +57,7 @@ def test_only_the_pairs_that_tables_and_figures_show_of_a_model_are_ranked():
 
 def test_a_model_with_windows_of_attention_reads_a_length_of_its_own():
     for scale, lengths in {"paper": (512, 1024), "miniature": (48, 64)}.items():
-        of = kind_named("reranked")(plan(scale).rows.upstream)
+        of = kind_named("reranked")(plan(scale).rows)
         for model, length in zip(("mbert_qlm_rr_10", "mbert_gsw_qlm_rr_10"), lengths, strict=True):
             assert of.recipe(RunKey("clef", model, "cv5")).length == length
     of = plan().pretraining
@@ -70,7 +70,7 @@ def test_seeds_are_those_of_fine_tuning_by_which_folds_are_dealt():
 
 
 def test_a_scale_forces_keys_of_the_recipe_and_the_paper_s_has_none():
-    small, paper = (kind_named("reranked")(plan(scale).rows.upstream) for scale in ("miniature", "paper"))
+    small, paper = (kind_named("reranked")(plan(scale).rows) for scale in ("miniature", "paper"))
     assert small.recipe(ROW).tuned_layers == 1 and paper.recipe(ROW).tuned_layers == 3
     code = paper.recipe(ROW._replace(setting="cv5_code")).given()
     assert (code["loss"], code["reset_layers"], code["dev_from_epoch"]) == ("pointwise", 0, 11)
@@ -165,7 +165,7 @@ def test_the_rows_of_ours_stand_in_table_4():
 
 
 def test_facts_of_analysis_are_part_of_what_word_scorers_are_made_by():
-    kind = kind_named("reranked")(plan().rows.upstream)
+    kind = kind_named("reranked")(plan().rows)
     assert kind.code_data(RunKey("clef", "drmm_fasttext", "cv5")) == ("catalogue/analyzers.yaml",)
     assert kind.code_data(ROW) == ()
 

@@ -154,7 +154,7 @@ def _seeds(plan: Plan, row: RunKey) -> list[str]:
     Its interval comes from seeds of fine-tuning alone, and two seeds say little about their variance.
     """
     names = plan.rows.seeds(row)
-    recipe = plan.protocols.recipe(row.benchmark, row.setting)
+    recipe = plan.protocols.recipe(row)
     if not names or recipe is None or plan.models.pretraining_of(row.model) is not None:
         return names
     return list(dict.fromkeys([*names, *seed_names([0], plan.settings.config.seeds.pretraining)]))

@@ -117,12 +117,12 @@ def encode_collection(plan: Plan, wildcards: Any) -> Work:
 def _row_search(plan: Plan, wildcards: Any, queries: int, languages: list[str] | None) -> Work:
     """Work of searching a row's queries in passages (or windows) of some languages; None: no passages."""
     sizes = benchmark_size(plan, wildcards.benchmark)
-    if recipe := plan.protocols.recipe(wildcards.benchmark, wildcards.setting):
+    if recipe := plan.protocols.recipe(wildcards):
         encoding = plan.finetuning.recipe(recipe).spec()
     else:
         encoding = plan.retrieval.encoding(wildcards.benchmark, wildcards.model)
     passages = 0 if languages is None else windows(plan, wildcards.benchmark, languages)
-    if plan.protocols.windows(row_of(wildcards)):
+    if plan.protocols.setting(row_of(wildcards)).get("windows"):
         passages = round(sizes.token_windows * passages)
     return _searched(sizes, queries, passages, encoding, shape_of(plan, wildcards.model).shape)
 

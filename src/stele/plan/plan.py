@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from stele.config.model import Config
+from stele.papers.paper import TODAY
 from stele.plan.adaptation import AdaptationParts
 from stele.plan.availability import Availability
 from stele.plan.calibration import Calibration
@@ -20,9 +21,9 @@ from stele.plan.models import Models, World
 from stele.plan.paths import Paths
 from stele.plan.pretraining import Pretraining
 from stele.plan.protocols import Protocols
-from stele.plan.requested import RequestedOutputs, make_today
+from stele.plan.requested import RequestedOutputs, RowsOfToday, Today
 from stele.plan.retrieval import Retrieval
-from stele.plan.rows import Rows, UpstreamParts
+from stele.plan.rows import Rows
 from stele.plan.scoring import Cards, Scoring
 from stele.plan.settings import make_settings
 from stele.plan.shown import Shown
@@ -54,15 +55,17 @@ class Plan:
         self.sources = sources = Sources(settings, paths, models, data, world, pretraining, finetuning)
         self.calibration = calibration = Calibration(paths, data, protocols, finetuning)
         shown = Shown(settings, models)
-        upstream = UpstreamParts(paths, models, data, protocols, finetuning, availability, sources, calibration, shown)
-        self.rows = rows = Rows(upstream)
+        of_rows = paths, models, data, protocols, finetuning, availability, sources, calibration, shown
+        self.rows = rows = Rows(*of_rows)
         self.retrieval = Retrieval(paths, models, protocols, world, rows)
         self.scoring = scoring = Scoring(paths, protocols, rows)
         self.cards = cards = Cards(paths, rows, scoring, data)
         self.adaptation = AdaptationParts(paths, models, mining, pretraining, rows, cards)
         self.tables = tables = Tables(paths, models, protocols, rows, tuple(config.papers))
         self.figures = figures = Figures(paths, rows, tuple(config.papers))
-        self.today = today = make_today(rows, world)
+        rows_of_today, of_today = RowsOfToday(*of_rows, world), (TODAY,)
+        tables_of_today = Tables(paths, models, protocols, rows_of_today, of_today)
+        self.today = today = Today(tables_of_today, Figures(paths, rows_of_today, of_today))
         self.requested = RequestedOutputs(availability, sources, rows, tables, figures, today)
 
     def dump_mb(self, wildcards: Mapping[str, str]) -> int:

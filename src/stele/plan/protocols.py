@@ -23,38 +23,35 @@ class Protocols:
         """Entries of settings.yaml by benchmark and setting."""
         return catalogue.load("settings")["settings"]
 
-    def is_known(self, benchmark: str, setting: str) -> bool:
-        return setting in self.settings.get(benchmark, {})
+    def is_known(self, row: RunKey) -> bool:
+        return row.setting in self.settings.get(row.benchmark, {})
 
-    def setting(self, benchmark: str, setting: str) -> Values:
-        """The entry of a setting. Raises SteleError with the nearest known name if a name is unknown."""
-        check_known("benchmark", benchmark, self.settings)
-        if setting not in self.settings[benchmark]:
-            raise unknown("setting", setting, catalogue.setting_names(benchmark), f"results/{benchmark}")
-        return self.settings[benchmark][setting]
+    def setting(self, row: RunKey) -> Values:
+        """The entry of a row's setting. Raises SteleError with the nearest known name if a name is unknown."""
+        check_known("benchmark", row.benchmark, self.settings)
+        if row.setting not in self.settings[row.benchmark]:
+            valid = catalogue.setting_names(row.benchmark)
+            raise unknown("setting", row.setting, valid, f"results/{row.benchmark}")
+        return self.settings[row.benchmark][row.setting]
 
-    def recipe(self, benchmark: str, setting: str) -> str | None:
-        """The last fine-tuning recipe of a setting's models; None if they are evaluated without fine-tuning."""
-        return self.setting(benchmark, setting).get("recipe")
+    def recipe(self, row: RunKey) -> str | None:
+        """The last fine-tuning recipe of a row's model; None if it is evaluated without fine-tuning."""
+        return self.setting(row).get("recipe")
 
-    def windows(self, row: RunKey) -> Values | None:
-        """The windows in which documents are encoded, if the setting has its own; None for those of the benchmark."""
-        return self.setting(row.benchmark, row.setting).get("windows")
-
-    def protocol(self, benchmark: str, setting: str) -> Benchmark:
+    def protocol(self, row: RunKey) -> Benchmark:
         """A benchmark's entry, with its data, judgments and metrics replaced by those of a setting, if it has any."""
-        entry = self.settings.get(benchmark, {}).get(setting, {})
+        entry = self.settings.get(row.benchmark, {}).get(row.setting, {})
         replaced = {key: entry[key] for key in ("data", "judgments", "metrics") if key in entry}
-        return self.data.benchmark(benchmark).model_copy(update=replaced)
+        return self.data.benchmark(row.benchmark).model_copy(update=replaced)
 
     def datasets(self, row: RunKey) -> list[str]:
         """The datasets that the evaluation of a row reads, each once."""
-        entry = self.protocol(row.benchmark, row.setting)
+        entry = self.protocol(row)
         return list(dict.fromkeys([*entry.data, *entry.judgments]))
 
     def searched(self, row: RunKey) -> dict[str, str]:
         """Records, by `dataset:part`, of a row's queries and documents, or of the pairs that it encodes."""
-        protocol = self.protocol(row.benchmark, row.setting)
+        protocol = self.protocol(row)
         return self.data.records(protocol.data, self.data.read_languages(row.benchmark))
 
     def records(self, row: RunKey) -> set[str]:

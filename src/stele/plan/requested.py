@@ -33,7 +33,7 @@ class RowsOfToday(Rows):
         return super().problem(row) or self._without_standin(row.model)
 
     def _without_standin(self, model: str) -> Problem | None:
-        settings, root = self.upstream.paths.settings, self.models.root(model)
+        settings, root = self.paths.settings, self.models.root(model)
         user_model = settings.config.models.get(root)
         if not settings.generated or self.world.standin(root) or (user_model and user_model.checkpoint):
             return None
@@ -47,13 +47,6 @@ class Today(NamedTuple):
 
     tables: Tables
     figures: Figures
-
-
-def make_today(rows: Rows, world: World) -> Today:
-    """Makes the plan of the tables and figures of today's encoders, with the upstream parts of `rows`."""
-    rows_of_today, upstream = RowsOfToday(rows.upstream, world), rows.upstream
-    tables = Tables(upstream.paths, upstream.models, upstream.protocols, rows_of_today, (TODAY,))
-    return Today(tables, Figures(upstream.paths, rows_of_today, (TODAY,)))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

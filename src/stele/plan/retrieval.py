@@ -93,13 +93,13 @@ class Retrieval:
 
     def windows(self, row: RunKey) -> str:
         """The option --windows, to encode documents in windows; empty if passages are encoded whole."""
-        of_setting, protocol = self.protocols.windows(row), self.protocols.data.benchmark(row.benchmark).windows
-        windows = of_setting or (protocol and protocol.given())
+        protocol = self.protocols.data.benchmark(row.benchmark).windows
+        windows = self.protocols.setting(row).get("windows") or (protocol and protocol.given())
         return flags({"windows": as_json(windows)}) if windows else ""
 
     def field(self, row: RunKey) -> str:
         """The option --field, the field of a topic that is the query; empty for the collection's default field."""
-        return flags({"field": self.protocols.setting(row.benchmark, row.setting).get("field")})
+        return flags({"field": self.protocols.setting(row).get("field")})
 
     # --- jobs ---------------------------------------------------------------------------------------------------------
     def data(self, w) -> dict[str, str]:
@@ -108,7 +108,7 @@ class Retrieval:
 
     def calibration(self, row: RunKey, seeds: str) -> str:
         """The options --calibration and --operation; empty if the setting does not calibrate vectors."""
-        entry = self.protocols.setting(row.benchmark, row.setting)
+        entry = self.protocols.setting(row)
         if "calibration" not in entry:
             return ""
         learnt = self.paths.calibration(row.model, entry["calibration"], seeds)
@@ -152,7 +152,7 @@ class Retrieval:
 
     def _gives_vectors(self, row: RunKey) -> bool:
         """Whether a row's job gives vectors of pairs instead of rankings."""
-        return self.protocols.is_known(row.benchmark, row.setting) and self.rows.kind(row).scored == "vectors"
+        return self.protocols.is_known(row) and self.rows.kind(row).scored == "vectors"
 
     def projection_inputs(self, w) -> Inputs:
         row = projected(w)

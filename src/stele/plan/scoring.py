@@ -32,7 +32,7 @@ class Scoring:
     rows: Rows
 
     def metrics(self, w) -> list[str]:
-        return self.protocols.protocol(w.benchmark, w.setting).metrics
+        return self.protocols.protocol(w).metrics
 
     def same_questions(self, w) -> str | None:
         """The text "same questions" if a benchmark asks the same ones in all languages, which changes intervals.
@@ -48,7 +48,7 @@ class Scoring:
 
     def data(self, w) -> dict[str, str]:
         """Records of the judgments by `dataset:part`."""
-        judgments = self.protocols.protocol(w.benchmark, w.setting).judgments
+        judgments = self.protocols.protocol(w).judgments
         return self.protocols.data.records(judgments, self.protocols.data.read_languages(w.benchmark))
 
     def inputs(self, w) -> Inputs:

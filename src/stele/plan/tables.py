@@ -114,7 +114,7 @@ class Tables:
         seeds_of_table, ours = load_spec(self.specs[table]).seeds, self.paths.settings.config.seeds
         seeds = {}
         for row in self.rows_of(table) if seeds_of_table.names() else ():
-            if self.rows.problem(row) is None and self.protocols.recipe(row.benchmark, row.setting) is not None:
+            if self.rows.problem(row) is None and self.protocols.recipe(row) is not None:
                 trained = self.models.pretraining_of(row.model)
                 seeds[row] = seeds_of_table.names(ours.pretraining if trained else [0], ours.finetuning)
         return seeds

@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from stele.artifacts.results import RunKey
 from stele.catalogue import recipes
@@ -32,20 +32,6 @@ from stele.plan.sources import Sources
 from stele.registry import Registry, module_names
 
 
-class UpstreamParts(NamedTuple):
-    """The parts of the plan that a kind of row may use."""
-
-    paths: Paths
-    models: Models
-    data: Data
-    protocols: Protocols
-    finetuning: Finetuning
-    availability: Availability
-    sources: Sources
-    calibration: Calibration
-    shown: Shown
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Kind(ABC):
     """A kind of row: the rule that makes the runs of its rows, and methods that tell what a row needs.
@@ -57,7 +43,7 @@ class Kind(ABC):
     counts    whether its rows count datasets; a dataset's name then takes the place of the model's
     """
 
-    upstream: UpstreamParts
+    rows: Rows
 
     Setting: ClassVar[type[Strict]]
     rule: ClassVar[str]
@@ -100,11 +86,6 @@ def kind_named(name: str) -> type[Kind]:
     return _kinds().get(name)
 
 
-def kind_of(upstream: UpstreamParts, row: RunKey) -> Kind:
-    """The kind of a row's setting; composite kinds such as fusion use it to look up the kinds of their parts."""
-    return kind_named(upstream.protocols.setting(row.benchmark, row.setting)["kind"])(upstream)
-
-
 class Settings(Strict):
     """Contents of settings.yaml: entries by benchmark and setting, and short names (aliases) of settings."""
 
@@ -145,34 +126,34 @@ def _check_recipe(key: str, name: str | None, place: str) -> None:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rows:
-    upstream: UpstreamParts
+    """All rows, and the parts of the plan that a kind of row may use."""
 
-    @property
-    def protocols(self) -> Protocols:
-        return self.upstream.protocols
-
-    @property
-    def models(self) -> Models:
-        return self.upstream.models
+    paths: Paths
+    models: Models
+    data: Data
+    protocols: Protocols
+    finetuning: Finetuning
+    availability: Availability
+    sources: Sources
+    calibration: Calibration
+    shown: Shown
 
     def kind(self, row: RunKey) -> Kind:
         """The kind of a row's setting."""
-        return kind_of(self.upstream, row)
+        return kind_named(self.protocols.setting(row)["kind"])(self)
 
     @cached_method
     def problem(self, row: RunKey) -> Problem | None:
         """(state, reason) if a table's row cannot be built, else None: `not built`, `unavailable` or `not in scale`."""
         if not (self.counts(row) or row.model in self.models.all):
             return "not built", f"no rule builds {row.model} yet"
-        if not self.is_known(row):
+        if not self.protocols.is_known(row):
             return "not built", f"no rule builds {row.benchmark}/{row.setting} yet"
         return self.kind(row).problem(row)
 
     def is_known(self, row: RunKey) -> bool:
         """Whether a row's model (or counted dataset) and setting exist."""
-        return (self.counts(row) or row.model in self.models.all) and self.protocols.is_known(
-            row.benchmark, row.setting
-        )
+        return (self.counts(row) or row.model in self.models.all) and self.protocols.is_known(row)
 
     def counts(self, row: RunKey) -> bool:
         """Whether a row's benchmark counts datasets, so that the row's model is the name of a dataset."""
@@ -183,7 +164,7 @@ class Rows:
         """Inputs of the row's first job. Raises SteleError with the reason if the row cannot be built."""
         if not self.counts(row):
             self.models[row.model]  # raises for an unknown name
-        self.protocols.setting(row.benchmark, row.setting)
+        self.protocols.setting(row)
         if problem := self.problem(row):
             raise SteleError(f"results/{row.path}: {problem[0]}: {problem[1]}")
         return self.kind(row).inputs(row, seeds)
@@ -195,7 +176,7 @@ class Rows:
     def languages(self, row: RunKey) -> list[str]:
         """The languages that a row is evaluated in."""
         left_out = self.left_out(row)
-        return [code for code in self.upstream.data.languages(row.benchmark) if code not in left_out]
+        return [code for code in self.data.languages(row.benchmark) if code not in left_out]
 
     def seeds(self, row: RunKey) -> list[str]:
         return self.kind(row).seeds(row)

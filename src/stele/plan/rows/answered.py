@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pydantic import Field
 
 from stele.artifacts.results import RunKey
@@ -20,7 +18,6 @@ from stele.plan.rows.dense import Dense
 from stele.recipes.finetuning import AnsweringRecipe
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Answered(Dense):
     rule = "answer"
     scored = "answers"
@@ -34,22 +31,22 @@ class Answered(Dense):
 
         Raises SteleError if its training set has no questions about paragraphs.
         """
-        name = self.upstream.protocols.setting(row.benchmark, row.setting)["answering"]
-        recipe = recipes.answering(name, self.upstream.paths.settings.sizes)
+        name = self.rows.protocols.setting(row)["answering"]
+        recipe = recipes.answering(name, self.rows.paths.settings.sizes)
         reader_of(recipe.training_set.module, SpanTrainingReader)
         return recipe
 
     def problem(self, row: RunKey) -> Problem | None:
-        name = self.upstream.protocols.setting(row.benchmark, row.setting)["answering"]
+        name = self.rows.protocols.setting(row)["answering"]
         problem = super().problem(row) or self._unscored(row)
-        return problem or self.upstream.models.standin_problem("answering", name, row.model)
+        return problem or self.rows.models.standin_problem("answering", name, row.model)
 
     def _unscored(self, row: RunKey) -> Problem | None:
         """The problem of metrics by MLQA's rules, which not every language of the answers has."""
-        metrics = self.upstream.protocols.protocol(row.benchmark, row.setting).metrics
+        metrics = self.rows.protocols.protocol(row).metrics
         by_mlqa = [name for name in metrics if isinstance(load_metric(name), MlqaExactMatch)]
         try:
-            for pair in self.upstream.data.languages(row.benchmark) if by_mlqa else ():
+            for pair in self.rows.data.languages(row.benchmark) if by_mlqa else ():
                 mlqa_tokens("", pair.rpartition("-")[2])
         except SteleError as error:
             return "not built", f"{', '.join(by_mlqa)}: {error}; in other languages take f1_squad, exact_match_squad"
@@ -65,17 +62,15 @@ class Answered(Dense):
     def training_data(self, row: RunKey) -> dict[str, str]:
         """Records of the training set by `dataset:part`."""
         name = self.training_set(row)
-        return self.upstream.data.records(
-            self.upstream.data.training_set(name).data, self.upstream.data.training_languages(name)
-        )
+        return self.rows.data.records(self.rows.data.training_set(name).data, self.rows.data.training_languages(name))
 
     def modules(self, row: RunKey) -> list[str]:
         """The module that reads the training set."""
-        return [f"benchmarks.{self.upstream.data.training_set(self.training_set(row)).module}"]
+        return [f"benchmarks.{self.rows.data.training_set(self.training_set(row)).module}"]
 
     def datasets(self, row: RunKey) -> dict[str, list[str]]:
         name = self.training_set(row)
-        return {**super().datasets(row), f"training set {name}": self.upstream.data.training_set(name).data}
+        return {**super().datasets(row), f"training set {name}": self.rows.data.training_set(name).data}
 
     def inputs(self, row: RunKey, seeds: str) -> Inputs:
         """Inputs of the job: the encoder, the questions and the training data."""

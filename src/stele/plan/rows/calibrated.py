@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import Field
@@ -14,7 +13,6 @@ from stele.plan.paths import Inputs
 from stele.plan.rows.dense import Dense
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Calibrated(Dense):
     class Setting(Strict):
         calibration: str = Field(description="calibration recipe of recipes.yaml")
@@ -23,12 +21,12 @@ class Calibrated(Dense):
         )
 
     def _calibration(self, row: RunKey) -> str:
-        return self.upstream.protocols.setting(row.benchmark, row.setting)["calibration"]
+        return self.rows.protocols.setting(row)["calibration"]
 
     def problem(self, row: RunKey) -> Problem | None:
         """The problem of the encoder's row, else `unavailable` if no language has text to calibrate on."""
         problem = super().problem(row)
-        if problem is None and not self.upstream.calibration.languages(row.benchmark):
+        if problem is None and not self.rows.calibration.languages(row.benchmark):
             problem = "unavailable", next(iter(self.left_out(row).values()))
         return problem
 
@@ -37,22 +35,20 @@ class Calibrated(Dense):
         return True
 
     def left_out(self, row: RunKey) -> dict[str, str]:
-        return self.upstream.calibration.left_out(row.benchmark)
+        return self.rows.calibration.left_out(row.benchmark)
 
     def datasets(self, row: RunKey) -> dict[str, list[str]]:
         """Datasets of the encoder's row and of calibration; real and generated data must not be mixed."""
-        return {
-            **super().datasets(row),
-            "calibration": [self.upstream.calibration.corpus, *self.upstream.protocols.datasets(row)],
-        }
+        read = [self.rows.calibration.corpus, *self.rows.protocols.datasets(row)]
+        return {**super().datasets(row), "calibration": read}
 
     def inputs(self, row: RunKey, seeds: str) -> Inputs:
         """Inputs of the job: the encoder, the texts, and the calibration learnt for the encoder."""
-        learnt = self.upstream.paths.calibration(row.model, self._calibration(row), seeds)
+        learnt = self.rows.paths.calibration(row.model, self._calibration(row), seeds)
         return {**super().inputs(row, seeds), "calibration": learnt}
 
     def downloads(self, row: RunKey) -> set[str]:
-        return super().downloads(row) | self.upstream.calibration.downloads(self._calibration(row))
+        return super().downloads(row) | self.rows.calibration.downloads(self._calibration(row))
 
 
 KINDS = {"calibrated": Calibrated}

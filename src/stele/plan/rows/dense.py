@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pydantic import Field
 
 from stele.artifacts.results import RunKey
@@ -15,7 +13,6 @@ from stele.plan.rows import Kind
 from stele.recipes.search import TokenWindows, TopicField
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Dense(Kind):
     rule = "retrieve"
     encodes = True
@@ -30,22 +27,22 @@ class Dense(Kind):
         )
 
     def _recipe(self, row: RunKey) -> str | None:
-        return self.upstream.protocols.recipe(row.benchmark, row.setting)
+        return self.rows.protocols.recipe(row)
 
     def problem(self, row: RunKey) -> Problem | None:
         """The first problem found in the model, the scale's languages, the fine-tuning, the encoder, the data."""
-        if not self.upstream.models[row.model].has_encoder:
+        if not self.rows.models[row.model].has_encoder:
             return "not built", f"no rule builds {row.benchmark}/{row.setting} with {row.model} yet"
-        parts = self.upstream.availability
+        parts = self.rows.availability
         problem = parts.model_problem(row.model)
-        if problem is None and (reason := self.upstream.data.language_problem(row.benchmark)):
+        if problem is None and (reason := self.rows.data.language_problem(row.benchmark)):
             problem = "not in scale", reason
         problem = problem or parts.finetuning_problem(self._recipe(row)) or self._encoder_problem(row)
         return problem or parts.data_problem(self.datasets(row))
 
     def _encoder_problem(self, row: RunKey) -> Problem | None:
         """The problem of a folder without stated pooling, or of a real checkpoint with a recipe sized for stand-ins."""
-        models, recipe = self.upstream.models, self._recipe(row)
+        models, recipe = self.rows.models, self._recipe(row)
         if recipe is None and self.encodes and not models.has_pooling(row.model):
             folder = models.checkpoint_source(row.model)["path"]
             return "unavailable", (
@@ -58,18 +55,18 @@ class Dense(Kind):
     def datasets(self, row: RunKey) -> dict[str, list[str]]:
         """Datasets that a row reads, by the step that reads them; a step must not mix real and generated data."""
         return {
-            row.benchmark: self.upstream.protocols.datasets(row),
-            **self.upstream.availability.finetuning_data(self._recipe(row)),
-            **self.upstream.availability.pretraining_data(row.model),
+            row.benchmark: self.rows.protocols.datasets(row),
+            **self.rows.availability.finetuning_data(self._recipe(row)),
+            **self.rows.availability.pretraining_data(row.model),
         }
 
     def inputs(self, row: RunKey, seeds: str) -> Inputs:
         """Inputs of the job: the encoder that a row evaluates, and the texts that it encodes."""
-        return {"encoder": self.encoder(row, seeds), "data": list(self.upstream.protocols.searched(row).values())}
+        return {"encoder": self.encoder(row, seeds), "data": list(self.rows.protocols.searched(row).values())}
 
     def encoder(self, row: RunKey, seeds: str) -> str:
         """Record of the encoder that a row evaluates."""
-        return self.upstream.finetuning.encoder(row.model, self._recipe(row), seeds)
+        return self.rows.finetuning.encoder(row.model, self._recipe(row), seeds)
 
     def learns(self, row: RunKey) -> bool:
         """Whether a row depends on a fine-tuning seed; if not, all its seeds would be copies."""
@@ -77,13 +74,13 @@ class Dense(Kind):
 
     def seeds(self, row: RunKey) -> list[str]:
         """One name per pretraining and fine-tuning seed; without such a training, 0 is its only seed."""
-        seeds = self.upstream.paths.settings.config.seeds
-        pretrained = self.upstream.models.pretraining_of(row.model)
+        seeds = self.rows.paths.settings.config.seeds
+        pretrained = self.rows.models.pretraining_of(row.model)
         return seed_names(seeds.pretraining if pretrained else [0], seeds.finetuning if self.learns(row) else [0])
 
     def downloads(self, row: RunKey) -> set[str]:
         """Records of all datasets and checkpoints that a row needs."""
-        parts = self.upstream
+        parts = self.rows
         of_model = parts.sources.of_recipe(self._recipe(row)) | parts.sources.of_model(row.model)
         return parts.protocols.records(row) | of_model
 
@@ -112,7 +109,7 @@ class Parameters(Dense):
         pass
 
     def _root(self, row: RunKey) -> RunKey:
-        return row._replace(model=self.upstream.models.root(row.model))
+        return row._replace(model=self.rows.models.root(row.model))
 
     def problem(self, row: RunKey) -> Problem | None:
         return super().problem(self._root(row))

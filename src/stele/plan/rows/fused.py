@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from pydantic import Field
@@ -13,14 +12,13 @@ from stele.catalogue import datasets
 from stele.plan.data import reader_of
 from stele.plan.models import Problem
 from stele.plan.paths import Inputs
-from stele.plan.rows import Kind, kind_of, lexical
+from stele.plan.rows import Kind, lexical
 from stele.recipes.search import Fusion
 
 TERM_SETTING = "direct"  # in which term matching searches, where a benchmark has it
 FOLDS = "fusion_folds"  # the dataset of topic folds; if the user gives it, it replaces the folds by hash
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Fused(Kind):
     rule = "fuse"
 
@@ -32,68 +30,62 @@ class Fused(Kind):
 
     def parts(self, row: RunKey) -> tuple[RunKey, RunKey]:
         """The row of term matching and the row of dense retrieval."""
-        setting = self.upstream.protocols.setting(row.benchmark, row.setting)
+        setting = self.rows.protocols.setting(row)
         term = RunKey(row.benchmark, setting["term"], self._term_setting(row.benchmark))
         return term, row._replace(setting=setting["dense"])
 
     def _term_setting(self, benchmark: str) -> str:
         """The setting of term matching on a benchmark: `direct`, or else its first lexical setting."""
-        settings = self.upstream.protocols.settings[benchmark]
+        settings = self.rows.protocols.settings[benchmark]
         names = [name for name, setting in settings.items() if setting["kind"] in lexical.KINDS]
         return TERM_SETTING if TERM_SETTING in names or not names else names[0]
-
-    def _kinds(self, row: RunKey) -> list[tuple[RunKey, Kind]]:
-        return [(part, kind_of(self.upstream, part)) for part in self.parts(row)]
 
     def problem(self, row: RunKey) -> Problem | None:
         """The problem of the benchmark, else of the dense retrieval row, of the term matching row, or of the folds."""
         reader = reader_of(row.benchmark, BenchmarkReader)
         if reader and reader.SCORED_BY != "judgments":
             return "not built", f"{row.benchmark} has no judgments of passages, by which the weights are chosen"
-        for part in reversed(self.parts(row)):
-            if not self.upstream.protocols.is_known(part.benchmark, part.setting):
-                return "not built", f"no rule builds {part.benchmark}/{part.setting} yet"
-            if problem := kind_of(self.upstream, part).problem(part):
-                return problem
-        reason = self.upstream.data.problem([FOLDS] if self.folds else [])
-        return ("unavailable", reason) if reason else None
+        term, dense = self.parts(row)
+        folds = {FOLDS: [FOLDS]} if self.folds else {}
+        problem = self.rows.problem(dense) or self.rows.problem(term)
+        return problem or self.rows.availability.data_problem(folds)
 
     def left_out(self, row: RunKey) -> dict[str, str]:
-        known = [part for part in self.parts(row) if self.upstream.protocols.is_known(part.benchmark, part.setting)]
-        return {code: why for part in known for code, why in kind_of(self.upstream, part).left_out(part).items()}
+        term, dense = self.parts(row)
+        return self.rows.left_out(term) | self.rows.left_out(dense)
 
     def inputs(self, row: RunKey, seeds: str) -> Inputs:
         """Inputs of the job: both rankings, and the topics and judgments on which the weight is chosen."""
-        (term, of_terms), (dense, _) = self._kinds(row)
-        paths = {"term": f"{term.path}/{of_terms.seeds(term)[0]}", "dense": f"{dense.path}/{seeds}"}
-        records = {name: self.upstream.paths.results(f"{path}/retrieval.json") for name, path in paths.items()}
+        term, dense = self.parts(row)
+        paths = {"term": f"{term.path}/{self.rows.seeds(term)[0]}", "dense": f"{dense.path}/{seeds}"}
+        records = {name: self.rows.paths.results(f"{path}/retrieval.json") for name, path in paths.items()}
         folds = {"folds": self.folds} if self.folds else {}
         return {**records, "data": list(self.data(row).values()), **folds}
 
     def data(self, row: RunKey) -> dict[str, str]:
         """Records of the topics and judgments by `dataset:part`."""
-        names = self.upstream.protocols.datasets(row)
-        return self.upstream.data.records(names, self.upstream.data.languages(row.benchmark))
+        names = self.rows.protocols.datasets(row)
+        return self.rows.data.records(names, self.rows.data.languages(row.benchmark))
 
     @property
     def folds(self) -> str | None:
         """Record of the user's own folds; None if there are none."""
-        paths = self.upstream.paths
+        paths = self.rows.paths
         return paths.dataset(FOLDS, datasets.ALL) if FOLDS in paths.settings.config.user_data else None
 
     def recipe(self, row: RunKey) -> dict[str, Any]:
         """Fusion keys of a row's setting: how the scores of the two rankings are made comparable."""
-        setting = self.upstream.protocols.setting(row.benchmark, row.setting)
+        setting = self.rows.protocols.setting(row)
         return {key: setting[key] for key in Fusion.model_fields if key in setting}
 
     def seeds(self, row: RunKey) -> list[str]:
         """Seeds of the dense retrieval row; term matching has no seeds."""
-        _, (dense, of_vectors) = self._kinds(row)
-        return of_vectors.seeds(dense)
+        _, dense = self.parts(row)
+        return self.rows.seeds(dense)
 
     def downloads(self, row: RunKey) -> set[str]:
         folds = {self.folds} if self.folds else set()
-        return folds.union(self.data(row).values(), *(kind.downloads(part) for part, kind in self._kinds(row)))
+        return folds.union(self.data(row).values(), *map(self.rows.downloads, self.parts(row)))
 
 
 KINDS = {"fused": Fused}

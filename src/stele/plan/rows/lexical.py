@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-
 from stele import catalogue
 from stele.artifacts.results import RunKey
 from stele.catalogue import datasets
@@ -18,7 +15,6 @@ from stele.recipes.search import Bm25, Tuning
 ANSERINI = "anserini"  # the "dataset" that is the program Anserini; if the user gives it, it searches instead of bm25s
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Lexical(Kind):
     rule = "bm25"
 
@@ -28,36 +24,34 @@ class Lexical(Kind):
     @property
     def anserini(self) -> str | None:
         """Record of the user's copy of Anserini; None if there is none."""
-        paths = self.upstream.paths
+        paths = self.rows.paths
         return paths.dataset(ANSERINI, datasets.ALL) if ANSERINI in paths.settings.config.user_data else None
 
     def problem(self, row: RunKey) -> Problem | None:
-        data = self.upstream.data
-        if not self.upstream.models.is_lexical(row.model):
+        if not self.rows.models.is_lexical(row.model):
             return "not built", f"no rule builds {row.benchmark}/{row.setting} with {row.model} yet"
-        names = self.upstream.protocols.datasets(row)
-        reason = data.problem([ANSERINI] if self.anserini else []) or data.problem(names)
-        if reason := reason or data.mixture_problem(row.benchmark, names):
-            return "unavailable", reason
-        if reason := data.language_problem(row.benchmark):
+        read = {ANSERINI: [ANSERINI]} if self.anserini else {}
+        read |= {row.benchmark: self.rows.protocols.datasets(row)}
+        if problem := self.rows.availability.data_problem(read):
+            return problem
+        if reason := self.rows.data.language_problem(row.benchmark):
             return "not in scale", reason
-        lacking = {*data.languages(row.benchmark)} - catalogue.entries(Analyzer).keys()
-        return None if self.anserini or not lacking else ("not built", self._without_analyzer(row.model, lacking))
-
-    def _without_analyzer(self, model: str, languages: Iterable[str]) -> str:
-        return (
-            f"catalogue/analyzers.yaml has no analyzer of {', '.join(sorted(languages))}, by which {model} would split "
-            f"texts into terms; choose other `languages`, or give Anserini as user_data.{ANSERINI}"
+        lacking = {*self.rows.data.languages(row.benchmark)} - catalogue.entries(Analyzer).keys()
+        if self.anserini or not lacking:
+            return None
+        return "not built", (
+            f"catalogue/analyzers.yaml has no analyzer of {', '.join(sorted(lacking))}, by which {row.model} would "
+            f"split texts into terms; choose other `languages`, or give Anserini as user_data.{ANSERINI}"
         )
 
     def inputs(self, row: RunKey, seeds: str) -> Inputs:
         engine = {"anserini": self.anserini} if self.anserini else {}
-        return {"data": list(self.upstream.protocols.searched(row).values()), **engine}
+        return {"data": list(self.rows.protocols.searched(row).values()), **engine}
 
     def recipe(self, row: RunKey) -> Values:
         """Search parameters of a row's setting, and the RM3 query expansion of its model, if any."""
-        setting = self.upstream.protocols.setting(row.benchmark, row.setting)
-        expansion = self.upstream.models[row.model].rm3
+        setting = self.rows.protocols.setting(row)
+        expansion = self.rows.models[row.model].rm3
         recipe = {key: setting[key] for key in self.Setting.model_fields if key in setting}
         return recipe | ({"rm3": expansion.given()} if expansion else {})
 
@@ -66,7 +60,7 @@ class Lexical(Kind):
         return seed_names([0], [0])
 
     def downloads(self, row: RunKey) -> set[str]:
-        return self.upstream.protocols.records(row) | ({self.anserini} if self.anserini else set())
+        return self.rows.protocols.records(row) | ({self.anserini} if self.anserini else set())
 
 
 class Tuned(Lexical):
@@ -76,7 +70,7 @@ class Tuned(Lexical):
         """The candidate values of k1 and b, and the questions on which they are tuned."""
 
     def problem(self, row: RunKey) -> Problem | None:
-        if self.upstream.models.is_lexical(row.model) and self.upstream.models[row.model].rm3:
+        if self.rows.models.is_lexical(row.model) and self.rows.models[row.model].rm3:
             return "not built", f"no rule tunes {row.model}, which expands queries"
         return super().problem(row)
 

@@ -6,7 +6,6 @@ a row's run has the pairs that tables and figures show of it, or all pairs if th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import Field
@@ -22,10 +21,7 @@ from stele.plan.paths import Inputs, assignments
 from stele.plan.rows.dense import Dense
 from stele.recipes.reranking import RerankingRecipe, Trained
 
-ANALYZERS = "catalogue/analyzers.yaml"
 
-
-@dataclass(frozen=True, eq=False, repr=False)
 class Reranked(Dense):
     rule = "rerank"
     encodes = False
@@ -40,15 +36,15 @@ class Reranked(Dense):
 
     def _scorer(self, row: RunKey) -> WordScorer | None:
         """The word-vector scorer that a row's model is; None if the model is a transformer."""
-        return self.upstream.models[row.model].word_scorer
+        return self.rows.models[row.model].word_scorer
 
     def recipe(self, row: RunKey) -> RerankingRecipe:
         """Recipe of the scorer: its architecture and its training."""
-        sizes = self.upstream.paths.settings.sizes
+        sizes = self.rows.paths.settings.sizes
         if scorer := self._scorer(row):
             return recipes.reranking(scorer.reranking, sizes)
-        name = self.upstream.protocols.setting(row.benchmark, row.setting)["reranking"]
-        windows = self.upstream.availability.pretraining.attention_window(row.model) is not None
+        name = self.rows.protocols.setting(row)["reranking"]
+        windows = self.rows.availability.pretraining.attention_window(row.model) is not None
         return recipes.reranking(name, sizes, windows)
 
     def learns(self, row: RunKey) -> bool:
@@ -67,7 +63,7 @@ class Reranked(Dense):
 
     def _problem(self, row: RunKey) -> Problem | None:
         """The problem that prevents all language pairs of a row, else None."""
-        setting, scorer = self.upstream.protocols.setting(row.benchmark, row.setting), self._scorer(row)
+        setting, scorer = self.rows.protocols.setting(row), self._scorer(row)
         if scorer is None:
             fits = setting.get("reranking") is not None
         else:
@@ -75,40 +71,39 @@ class Reranked(Dense):
         if not fits:
             return "not built", f"no rule builds {row.benchmark}/{row.setting} with {row.model}"
         if scorer is not None:
-            return self.upstream.availability.data_problem(self.datasets(row))
-        return super().problem(row) or self.upstream.models.standin_problem(
-            "reranking", setting["reranking"], row.model
-        )
+            return self.rows.availability.data_problem(self.datasets(row))
+        problem = super().problem(row)
+        return problem or self.rows.models.standin_problem("reranking", setting["reranking"], row.model)
 
     def _lacking(self, row: RunKey) -> dict[str, str]:
         """Language pairs for which the scorer's dataset has no word vectors, each with the reason."""
         if (scorer := self._scorer(row)) is None:
             return {}
-        data = self.upstream.data
+        data = self.rows.data
         lacking = (p for p in data.languages(row.benchmark) if not vector_parts(data, scorer.vectors, p))
         return {pair: f"{scorer.vectors} has no vectors of {pair}" for pair in lacking}
 
     def left_out(self, row: RunKey) -> dict[str, str]:
         """Pairs without word vectors, and pairs that no table or figure shows, since each would need a training."""
-        pairs = self.upstream.data.languages(row.benchmark)
-        shown = self.upstream.shown.languages(row) or pairs
+        pairs = self.rows.data.languages(row.benchmark)
+        shown = self.rows.shown.languages(row) or pairs
         unseen = {pair: "no table or figure shows this pair of the row" for pair in pairs if pair not in shown}
         return unseen | self._lacking(row)
 
     def pairs(self, row: RunKey) -> list[str]:
         """A row's language pairs, without those that it leaves out."""
         left_out = self.left_out(row)
-        return [pair for pair in self.upstream.data.languages(row.benchmark) if pair not in left_out]
+        return [pair for pair in self.rows.data.languages(row.benchmark) if pair not in left_out]
 
     def datasets(self, row: RunKey) -> dict[str, list[str]]:
         """Datasets that a row reads; word vectors and documents must not mix real and generated data."""
         if (scorer := self._scorer(row)) is None:
             return super().datasets(row)
-        return {row.benchmark: [*self.upstream.protocols.datasets(row), scorer.vectors]}
+        return {row.benchmark: [*self.rows.protocols.datasets(row), scorer.vectors]}
 
     def pair(self, row: RunKey, seeds: str, pair: str) -> str:
         """Record of the run of one language pair."""
-        return self.upstream.paths.results(f"{row.path}/{seeds}/pairs/{pair}/retrieval.json")
+        return self.rows.paths.results(f"{row.path}/{seeds}/pairs/{pair}/retrieval.json")
 
     def inputs(self, row: RunKey, seeds: str) -> Inputs:
         """Inputs of the job: the runs of the row's language pairs."""
@@ -123,18 +118,18 @@ class Reranked(Dense):
             raise SteleError(f"results/{row.path}: {problem[0]}: {problem[1]}")
         if reason := self._lacking(row).get(pair):
             raise SteleError(f"results/{row.path}: unavailable: {reason}")
-        if pair not in (languages := self.upstream.data.languages(row.benchmark)):
+        if pair not in (languages := self.rows.data.languages(row.benchmark)):
             raise SteleError(f"results/{row.path}: not in scale: {pair} is not among {', '.join(languages)}")
         if self._scorer(row) is None:
             return super().inputs(row, seeds)
-        searched = self.upstream.protocols.searched(row)
+        searched = self.rows.protocols.searched(row)
         return {"vectors": list(self.vectors(row, pair).values()), "data": list(searched.values())}
 
     def vectors(self, row: RunKey, pair: str) -> dict[str, str]:
         """Records of a language pair's word vectors by `dataset:part`; empty if the scorer is a transformer."""
         if (scorer := self._scorer(row)) is None:
             return {}
-        return self.upstream.data.records([scorer.vectors], vector_parts(self.upstream.data, scorer.vectors, pair))
+        return self.rows.data.records([scorer.vectors], vector_parts(self.rows.data, scorer.vectors, pair))
 
     def start(self, row: RunKey, seeds: str, pair: str) -> str:
         """The option --vectors or --encoder that names the word vectors or the encoder the scorer starts from."""
@@ -144,12 +139,12 @@ class Reranked(Dense):
 
     def code_data(self, row: RunKey) -> tuple[str, ...]:
         """Fact files that a scorer reads: analyzers.yaml, which tokenises texts for word-vector scorers."""
-        return () if self._scorer(row) is None else (ANALYZERS,)
+        return () if self._scorer(row) is None else ("catalogue/analyzers.yaml",)
 
     def downloads(self, row: RunKey) -> set[str]:
         if self._scorer(row) is None:
             return super().downloads(row)
-        records = self.upstream.protocols.records(row)
+        records = self.rows.protocols.records(row)
         for pair in self.pairs(row):
             records.update(self.vectors(row, pair).values())
         return records

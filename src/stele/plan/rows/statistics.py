@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from stele.artifacts.results import RunKey
 from stele.catalogue import datasets, recipes
@@ -19,7 +18,6 @@ from stele.registry import names_held
 STATISTICS = "stele.scoring.statistics"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Statistics(Kind):
     rule = "count_dataset"
     scored = None
@@ -30,7 +28,7 @@ class Statistics(Kind):
 
     @property
     def _mining(self) -> Mining:
-        return self.upstream.availability.pretraining.mining
+        return self.rows.availability.pretraining.mining
 
     def problem(self, row: RunKey) -> Problem | None:
         if row.model in recipes.names("pairs"):
@@ -42,37 +40,29 @@ class Statistics(Kind):
             return self._collection_problem(row.model, what.datasets)
         if what.lengths_in:
             problem = self._collection_problem(row.model, what.datasets)
-            return problem or self.upstream.availability.model_problem(what.lengths_in)
-        if datasets.dataset(row.model).parts != datasets.ALL and self.upstream.paths.settings.config.languages:
+            return problem or self.rows.availability.model_problem(what.lengths_in)
+        if datasets.dataset(row.model).parts != datasets.ALL and self.rows.paths.settings.config.languages:
             return "not in scale", f"{row.model} is counted in all its languages; this run has only some (`languages`)"
-        reason = self.upstream.data.problem([row.model])
-        return ("unavailable", reason) if reason else None
+        return self.rows.availability.data_problem({row.model: [row.model]})
 
     def _collection_problem(self, benchmark: str, read: list[str]) -> Problem | None:
-        data = self.upstream.data
-        if problem := data.language_problem(benchmark):
+        if problem := self.rows.data.language_problem(benchmark):
             return "not in scale", problem
-        reason = data.problem(read) or data.mixture_problem(benchmark, read)
-        return ("unavailable", reason) if reason else None
+        return self.rows.availability.data_problem({benchmark: read})
 
     def _pairs_problem(self, mining: str) -> Problem | None:
         if mining not in names_held(STATISTICS, "COUNTED"):
             return "not built", f"nothing counts {mining} yet"
         if not (parts := self._parts(mining)):
             return "not in scale", f"no two languages of {self._mining.recipe(mining).vectors} are built"
-        data, read = self.upstream.data, sorted({name for name, _ in self._datasets(mining, parts)})
-        reason = data.problem(read) or data.mixture_problem(mining, read)
-        return ("unavailable", reason) if reason else None
+        read = sorted({name for name, _ in self._datasets(mining, parts)})
+        return self.rows.availability.data_problem({mining: read})
 
     def _parts(self, mining: str) -> list[str]:
         """Language pairs of a mining recipe that are counted: those that are built and have word vectors."""
-        data = self.upstream.data
+        data, vectors = self.rows.data, self._mining.recipe(mining).vectors
         built = data.languages("statistics")
-        return [
-            part
-            for part in self._mining.parts(mining, data.languages_of(self._mining.recipe(mining).vectors))
-            if part in built
-        ]
+        return [part for part in self._mining.parts(mining, data.languages_of(vectors)) if part in built]
 
     def _datasets(self, mining: str, parts: Iterable[str]) -> set[tuple[str, str]]:
         """(dataset, part) of all data from which the given parts are mined."""
@@ -82,10 +72,10 @@ class Statistics(Kind):
     def records(self, name: str) -> dict[str, str]:
         """Records of all parts in scale that are counted, by `dataset:part`, or `recipe:part` for mined pairs."""
         if name in recipes.names("pairs"):
-            return {f"{name}:{part}": self.upstream.paths.knowledge_pairs(name, part) for part in self._parts(name)}
+            return {f"{name}:{part}": self.rows.paths.knowledge_pairs(name, part) for part in self._parts(name)}
         records: dict[str, str] = {}
         for dataset in counted_dataset(name).datasets:
-            records |= self.upstream.data.all_records(dataset)
+            records |= self.rows.data.all_records(dataset)
         return records
 
     def inputs(self, row: RunKey, seeds: str) -> Inputs:
@@ -96,8 +86,8 @@ class Statistics(Kind):
         """Records of a dataset's document lengths, one per language; empty if lengths are not counted."""
         if name in recipes.names("pairs") or counted_dataset(name).lengths_in is None:
             return []
-        codes = {code for pair in self.upstream.data.languages(name) for code in pair.split("-")}
-        return [self.upstream.paths.results(f"statistics/{name}/count/lengths_{code}.json") for code in sorted(codes)]
+        codes = {code for pair in self.rows.data.languages(name) for code in pair.split("-")}
+        return [self.rows.paths.results(f"statistics/{name}/count/lengths_{code}.json") for code in sorted(codes)]
 
     def length_inputs(self, name: str) -> Inputs:
         """Inputs of the job that measures lengths: data and tokenizer. Raises SteleError if none are measured."""
@@ -109,7 +99,7 @@ class Statistics(Kind):
 
     def _tokenizer(self, name: str) -> str:
         """Record of the checkpoint whose tokenizer measures the documents."""
-        return self.upstream.paths.checkpoint(self.upstream.models.tokenizer(counted_dataset(name).lengths_in))
+        return self.rows.paths.checkpoint(self.rows.models.tokenizer(counted_dataset(name).lengths_in))
 
     def seeds(self, row: RunKey) -> list[str]:
         """An empty list: a count has no seeds, as it is no mean over runs."""
@@ -117,7 +107,7 @@ class Statistics(Kind):
 
     def downloads(self, row: RunKey) -> set[str]:
         if row.model in recipes.names("pairs"):
-            return {self.upstream.paths.dataset(*read) for read in self._datasets(row.model, self._parts(row.model))}
+            return {self.rows.paths.dataset(*read) for read in self._datasets(row.model, self._parts(row.model))}
         tokenizers = {self._tokenizer(row.model)} if self.lengths(row.model) else set()
         return tokenizers.union(self.records(row.model).values())
 
