@@ -48,7 +48,7 @@ def test_a_language_that_they_lack_is_refused_with_those_that_they_have(plan):
 
 def test_their_own_bytes_are_what_is_reckoned_with(plan):
     made = plan(["lv", "xal"])
-    assert made.text_sizes.text_bytes("msm", "xal") == 2 * made.text_sizes.text_bytes("msm", "lv") == 2 * 50 * 20
+    assert made.mining.bytes_of_text("msm", "xal") == 2 * made.mining.bytes_of_text("msm", "lv") == 2 * 50 * 20
     assert documents(made, SimpleNamespace(part="xal")).kept < 2000
 
 
@@ -69,4 +69,4 @@ def test_a_link_that_leads_nowhere_is_named(jobs, tmp_path):
         (tmp_path / dataset / name).symlink_to(tmp_path / "disk" / name)
         plan = jobs(scale="paper", user_data={dataset: str(tmp_path / dataset)})
         with pytest.raises(SteleError, match=rf"{dataset}/{name}: cannot be read \(No such file or directory\)"):
-            plan.text_sizes.corpus_bytes(dataset, "lv")
+            plan.corpora.bytes_of_text(dataset, "lv")

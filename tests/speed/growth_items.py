@@ -35,7 +35,7 @@ def lines() -> float:
     """Of the largest corpus."""
     from tests.speed.real_sizes import jobs
 
-    return jobs().text_sizes.corpus_bytes("cc100", "en") / len(chunk()) * LINES
+    return jobs().corpora.bytes_of_text("cc100", "en") / len(chunk()) * LINES
 
 
 def documents() -> float:
@@ -43,7 +43,7 @@ def documents() -> float:
     from stele.cluster.sizes import costs
     from tests.speed.real_sizes import jobs
 
-    return jobs().text_sizes.text_bytes("msm", "en") / costs().web_document
+    return jobs().mining.bytes_of_text("msm", "en") / costs().web_document
 
 
 def passages() -> float:

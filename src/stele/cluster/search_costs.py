@@ -182,7 +182,7 @@ def calibrate(plan: Plan, wildcards: Any) -> Work:
     pairs = plan.calibration.pairs(wildcards.recipe)
     used = Counter(language for pair in pairs for language in pair.split("-"))
     corpus, characters = plan.calibration.corpus, text_lengths("web_sentence").mean * CHARACTERS
-    numbers = [min(recipe.sentences, plan.text_sizes.corpus_bytes(corpus, code) / characters) for code in used]
+    numbers = [min(recipe.sentences, plan.corpora.bytes_of_text(corpus, code) / characters) for code in used]
     sentences, most = sum(numbers), max(numbers, default=0.0)
     encoding = plan.retrieval.encoding(plan.calibration.benchmarks(wildcards.recipe)[0], wildcards.model)
     length = text_lengths("web_sentence").within(encoding.query_length).mean

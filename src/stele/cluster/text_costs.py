@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from stele import catalogue
+from stele.catalogue import user_documents
 from stele.catalogue.schema.costs import Checkpoint
 from stele.cluster.sizes import (
     UNKNOWN,
@@ -38,7 +39,7 @@ def dataset_bytes(plan: Plan, name: str, part: str) -> float:
     if name == "wikipedia":
         return _dump(plan, part)
     if name == "cc100":
-        return plan.text_sizes.web_bytes(part)
+        return plan.corpora.web_bytes(part)
     if name == "mrtydi_corpus":
         return costs().passage_bytes * pinned(name, "passages", (part,))
     files = plan.data.resolve(name, part, plan.sources.part_languages(name, part)).files
@@ -81,13 +82,13 @@ def wikipedia(plan: Plan, wildcards: Any) -> Work:
 
 @cost_formula
 def cc100(plan: Plan, wildcards: Any) -> Work:
-    text = plan.text_sizes.corpus_bytes("cc100", wildcards.part)
+    text = plan.corpora.bytes_of_text("cc100", wildcards.part)
     return Work(cpu_seconds=text / costs().rates.web_bytes, kept=text * costs().documents_kept)
 
 
 @cost_formula
 def documents(plan: Plan, wildcards: Any) -> Work:
-    text = plan.text_sizes.document_bytes(wildcards.part)
+    text = plan.corpora.bytes_of_text(user_documents.DATASET, wildcards.part)
     return Work(cpu_seconds=text / costs().rates.web_bytes, kept=text * costs().documents_kept)
 
 
@@ -106,7 +107,7 @@ def knowledge_base(plan: Plan, wildcards: Any) -> Work:
 @cost_formula
 def mine(plan: Plan, wildcards: Any) -> Work:
     """Work of mining: all documents are read; a sample is tokenised, again for each doubling of the number of texts."""
-    text = plan.text_sizes.text_bytes(wildcards.method, wildcards.part)
+    text = plan.mining.bytes_of_text(wildcards.method, wildcards.part)
     most = plan.stores.cap(wildcards.method, wildcards.model, wildcards.part)
     example = costs().example_text[plan.mining.recipe(wildcards.method).method]
     times = max(1.0, text / example / most)  # examples in the texts, in units of those kept

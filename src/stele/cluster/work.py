@@ -137,7 +137,7 @@ def text_bytes(plan: Plan, rule: str, wildcards: Mapping[str, str]) -> float:
     """Bytes of plain text by which a job's cost is counted."""
     part = wildcards.get("part", ALL)
     codes = plan.mining.part_codes(wildcards["method"], part) if "method" in wildcards else [part]
-    return sum(plan.text_sizes.corpus_bytes(name, code) for name in texts(plan, rule, wildcards) for code in codes)
+    return sum(plan.corpora.bytes_of_text(name, code) for name in texts(plan, rule, wildcards) for code in codes)
 
 
 def from_catalogue(plan: Plan, rule: str, wildcards: Mapping[str, str]) -> list[str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stele import catalogue
+from stele.catalogue import user_documents
 from stele.catalogue.datasets import ALL
 from stele.catalogue.schema.costs import Costs
 from stele.catalogue.user_data import listing, part_files
@@ -78,11 +79,28 @@ class Corpora:
         except OSError as error:  # a link that leads nowhere
             raise unreadable(error) from None
 
+    # --- sizes of texts, from the user's files, else from the catalogue's sizes and the scale's caps ------------------
     @cached_method
-    def user_text(self, corpus: str, language: str) -> float | None:
-        """Estimated bytes of plain text in the user's files of a corpus; None if the corpus is not the user's."""
+    def bytes_of_text(self, corpus: str, language: str) -> float:
+        """Estimated bytes of plain text of a corpus in a language, from the user's files if there are any."""
+        costs = catalogue.whole(Costs)
+        if corpus == user_documents.DATASET:
+            documents = self.settings.documents.get(language)
+            return documents.size if documents else 0.0
+        if corpus == "wikipedia":
+            return float(self.dump_mb(language) << 20) * costs.wikipedia_text
         files = self.user_files(corpus, language)
-        return None if files is None else sum(size * _text_a_byte(name) for name, size in files.items())
+        if files is not None:
+            return sum(size * _text_a_byte(name) for name, size in files.items())
+        if corpus == "wikitext103":
+            return costs.wikitext103_text
+        return self.web_bytes(language) * costs.cc100_text
+
+    def web_bytes(self, language: str) -> float:
+        """Compressed bytes of CC-100 that are read for a language; 0 if CC-100 lacks the language."""
+        whole = catalogue.load("cc100_sizes").get(self.settings.language(language).cc100, 0)
+        first, costs = self.first("cc100"), catalogue.whole(Costs)
+        return whole if first is None else min(whole, first * costs.web_document / costs.cc100_text)
 
     # --- documents ----------------------------------------------------------------------------------------------------
     def documents(self, corpus: str, language: str) -> list[str]:

@@ -53,6 +53,10 @@ class Mining:
         named = self.recipe(mining).corpus
         return self.web_corpus(language) if named == "cc100" else named
 
+    def bytes_of_text(self, mining: str, language: str) -> float:
+        """Estimated bytes of plain text that a mining recipe reads in a language."""
+        return self.corpora.bytes_of_text(self.corpus(mining, language), language)
+
     def reads_knowledge(self, mining: str) -> bool:
         """Whether a mining recipe reads the knowledge base in addition to the text of a corpus."""
         return self.recipe(mining).parts is not None

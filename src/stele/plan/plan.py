@@ -30,7 +30,6 @@ from stele.plan.shown import Shown
 from stele.plan.sources import Sources
 from stele.plan.stores import Stores
 from stele.plan.tables import Tables
-from stele.plan.text_sizes import TextSizes
 from stele.plan.transfer import Transfer
 
 
@@ -47,8 +46,7 @@ class Plan:
         self.corpora = corpora = Corpora(settings, paths, data)
         self.mining = mining = Mining(settings, paths, corpora)
         self.pretraining = pretraining = Pretraining(settings, paths, models, data, mining)
-        self.text_sizes = text_sizes = TextSizes(mining, corpora)
-        self.stores = Stores(pretraining, text_sizes)
+        self.stores = Stores(pretraining)
         self.transfer = transfer = Transfer(paths, data)
         self.finetuning = finetuning = Finetuning(settings, paths, models, data, transfer)
         self.availability = availability = Availability(models, data, pretraining, finetuning)

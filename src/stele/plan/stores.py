@@ -12,7 +12,6 @@ from stele.errors import SteleError
 from stele.plan.paths import Inputs
 from stele.plan.pretraining import Pretraining
 from stele.plan.settings import cached_method
-from stele.plan.text_sizes import TextSizes
 from stele.training import run_sizes
 from stele.training.sampling import language_probabilities
 
@@ -23,7 +22,6 @@ CAP_SIGN = "+"  # before the cap in the name of a store that is not shared; no m
 @dataclass(frozen=True, eq=False, repr=False)
 class Stores:
     pretraining: Pretraining
-    text_sizes: TextSizes
 
     def name(self, mining: str, model: str, part: str) -> str:
         """Name of the store that a model reads for a part: the key of its tokenizer's model, or that and a cap.
@@ -96,7 +94,7 @@ class Stores:
         corpora = {self.pretraining.mining.corpus(mining, language) for language in languages}
         if self.pretraining.settings.generated or any(data.users_folder(corpus) for corpus in corpora):
             return dict.fromkeys(languages, 1.0)
-        sizes = {language: self.text_sizes.text_bytes(mining, language) for language in languages}
+        sizes = {language: self.pretraining.mining.bytes_of_text(mining, language) for language in languages}
         known = {language: size for language, size in sizes.items() if size}
         shares = language_probabilities(known, self.pretraining.recipe(model).sampling_alpha) if known else {}
         return {language: shares.get(language, 1.0) for language in languages}
