@@ -59,6 +59,8 @@ def _without(values: Values, languages: set[str]) -> Values:
 def deep_merge(values: Values, base: Values) -> Values:
     """Merges `values` over `base` without changing either; mappings merge at any depth, other values replace.
 
+    So does Snakemake merge `--configfile` over config.yaml.
+
     >>> deep_merge({"a": {"b": 1}, "c": [2]}, {"a": {"d": 3}, "c": [4, 5]})
     {'a': {'d': 3, 'b': 1}, 'c': [2]}
     """

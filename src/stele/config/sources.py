@@ -59,16 +59,6 @@ def read_sources(workflow) -> Sources:
     return Sources([*files, ("--config", workflow.config_settings.config)])
 
 
-def merged_key_by_key(values: Values, over: Values) -> dict[str, Any]:
-    """Merges two configurations as Snakemake merges `--configfile` over config.yaml; the keys of `over` win.
-
-    >>> merged_key_by_key({"seeds": {"pretraining": [0]}}, {"seeds": {"finetuning": [1]}, "models": {}})
-    {'seeds': {'pretraining': [0], 'finetuning': [1]}, 'models': {}}
-    """
-    both = {key for key in values.keys() & over.keys() if isinstance(values[key], dict) and isinstance(over[key], dict)}
-    return {**values, **over, **{key: merged_key_by_key(values[key], over[key]) for key in both}}
-
-
 # --- what config.yaml adds to the catalogue: languages, datasets, benchmarks and settings -----------------------------
 class Additions(Protocol):
     """The keys of config.yaml that add entries to the catalogue."""

@@ -30,9 +30,9 @@ def encoder_of_model(
     a checkpoint that has not been downloaded or built.
     """
     from stele.catalogue import read_yaml
+    from stele.catalogue.scales import deep_merge
     from stele.catalogue.schema.models import hub_names
     from stele.config.model import parse_config
-    from stele.config.sources import merged_key_by_key
     from stele.plan.plan import Plan
 
     # the plan of this folder's configuration
@@ -40,7 +40,7 @@ def encoder_of_model(
     files += [configfile] if configfile else []
     config: Values = {}
     for path in files:
-        config = merged_key_by_key(config, read_yaml(path) or {})
+        config = deep_merge(read_yaml(path) or {}, config)
     if scale:
         config["scale"] = scale
     plan = Plan(parse_config(config))

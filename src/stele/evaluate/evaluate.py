@@ -30,12 +30,13 @@ from pydantic import Field
 
 from stele import catalogue
 from stele.catalogue import read_yaml
+from stele.catalogue.scales import deep_merge
 from stele.catalogue.schema.models import Model
 from stele.catalogue.user_documents import UNDETERMINED
 from stele.command.arguments import Job, Positional, Some
 from stele.command.parent_watch import hear_interrupts
 from stele.config.model import parse_config
-from stele.config.sources import Sources, merged_key_by_key
+from stele.config.sources import Sources
 from stele.config.user_models import encoding_of, model_of
 from stele.config.user_sets import earlier_sets, merged, user_sets
 from stele.errors import SteleError
@@ -96,7 +97,7 @@ def run(args: Evaluate) -> None:
     languages = args.languages and [*args.languages, *(of_sets & {UNDETERMINED})]
     keys = {"languages": languages and list(languages), "models": model and {name: model}, **sets}
     values = {"scale": args.scale, "results_dir": args.results_dir, **{key: of for key, of in keys.items() if of}}
-    values = merged_key_by_key(others, values)
+    values = deep_merge(values, others)
     # a name stands for one model; its card keeps the benchmarks of earlier evaluations
     refuse_another(path, values)
     earlier = earlier_benchmarks(path, values, benchmarks)
@@ -129,7 +130,7 @@ def plan_of(values: dict[str, Any]) -> Plan:
     """The plan of config.yaml with these values merged over it. Raises SteleError for invalid keys or values."""
     of_file = read_yaml("config.yaml")
     sources = Sources([("config.yaml", of_file), ("this command", values)])
-    return Plan(parse_config(merged_key_by_key(of_file, values), sources))
+    return Plan(parse_config(deep_merge(values, of_file), sources))
 
 
 def write(path: Path, values: dict[str, Any], head: str = HEAD) -> None:
