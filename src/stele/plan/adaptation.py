@@ -47,11 +47,7 @@ class AdaptationParts:
     def keys(self) -> list[RunKey]:
         """The rows that are compared. Raises SteleError with the reason if one of them cannot be built."""
         names = [self.values.base, *self.trained()]
-        rows = [RunKey(name, model, self.cards.setting(name)) for name in self.values.benchmarks for model in names]
-        for row in rows:
-            if problem := self.rows.problem(row):
-                raise SteleError(f"{row.name}: {', '.join(problem)}")
-        return rows
+        return self.cards.untrained_rows(self.values.benchmarks, names)
 
     def results(self) -> list[str]:
         """The results of all seeds of all rows."""

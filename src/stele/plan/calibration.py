@@ -61,7 +61,7 @@ class Calibration:
         reasons = {}
         for language in self.data.languages(benchmark):
             sides = self.pair(benchmark, language).split("-")
-            if reason := next((reason for side in sides if (reason := self.lacking(side))), None):
+            if reason := next(filter(None, map(self.lacking, sides)), None):
                 reasons[language] = reason
         return reasons
 

@@ -145,13 +145,9 @@ class Models:
             return {"path": folder} if folder else {}
         if Path(checkpoint).expanduser().is_dir():
             return {"path": str(Path(checkpoint).expanduser())}
-        return {"checkpoint": checkpoint, "revision": self._revision(key, checkpoint)}
-
-    def _revision(self, key: str, checkpoint: str) -> str:
-        """The hub revision of a checkpoint; "main" for a stand-in."""
-        if self.settings.generated and catalogue.load("standins").get(key, {}).get("repo") == checkpoint:
-            return "main"
-        return self[key].revision or "main"
+        is_standin = self.settings.generated and catalogue.load("standins").get(key, {}).get("repo") == checkpoint
+        revision = None if is_standin else model.revision
+        return {"checkpoint": checkpoint, "revision": revision or "main"}
 
     def checkpoint_problem(self, key: str) -> Problem | None:
         """(state, reason) if a checkpoint that is not trained here is not available, else None.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from dataclasses import dataclass
 from typing import Any
 
@@ -86,10 +87,7 @@ class Retrieval:
 
     def encoding(self, benchmark: str, model: str) -> SomeEncoding:
         """The keys of the encoding that are decided before the encoder's folder is read."""
-        values: dict[str, Any] = {}
-        for of_origin in self.encodings(benchmark, model).values():
-            values |= of_origin
-        return SomeEncoding(**values)
+        return SomeEncoding(**ChainMap(*self.encodings(benchmark, model).values()))
 
     def windows(self, row: RunKey) -> str:
         """The option --windows, to encode documents in windows; empty if passages are encoded whole."""

@@ -82,11 +82,15 @@ class Cards:
     def rows_of(self, model: str) -> list[RunKey]:
         """The rows of a model's card. Raises SteleError with the reason if one of them cannot be built."""
         self.rows.models[model]  # raises for an unknown name
-        wanted = [RunKey(benchmark, model, self.setting(benchmark)) for benchmark in self.benchmarks(model)]
-        for row in wanted:
+        return self.untrained_rows(self.benchmarks(model), [model])
+
+    def untrained_rows(self, benchmarks: list[str], models: list[str]) -> list[RunKey]:
+        """The rows of models as they are. Raises SteleError with the reason if one of the rows cannot be built."""
+        rows = [RunKey(benchmark, model, self.setting(benchmark)) for benchmark in benchmarks for model in models]
+        for row in rows:
             if problem := self.rows.problem(row):
                 raise SteleError(f"{row.name}: {', '.join(problem)}")
-        return wanted
+        return rows
 
     def facts(self, model: str) -> str:
         """Digest of the catalogue entries of a model and its card's benchmarks, which the command itself reads."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any
@@ -97,13 +98,9 @@ class Sources:
             raise SteleError(f"{model}: {problem[0]}: {problem[1]}")
         source = {key: value for key, value in self.models.checkpoint_source(model).items() if key != "path"}
         source |= {"licence": self.models[model].licence}
-        weights = {
-            key: value
-            for _, said in reversed(self.models.encoding_overrides(model, of_root=False))
-            for key, value in said.items()
-        }
-        if weights.get("weights", "float32") != "float32":
-            source["weights"] = weights["weights"]
+        encoding = ChainMap(*(values for _, values in self.models.encoding_overrides(model, of_root=False)))
+        if (weights := encoding.get("weights", "float32")) != "float32":
+            source["weights"] = weights
         if without := self._same_weights(source.get("checkpoint")):
             source["instead"] = f"the same weights can be loaded without its code: `checkpoint: {without}`"
         return source
