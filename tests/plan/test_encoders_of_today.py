@@ -36,17 +36,15 @@ def test_another_repository_of_a_known_model_has_no_revision_of_the_first(jobs):
 
 def test_what_a_checkpoint_is_for_is_said_before_it_is_fetched_and_changes_no_job(jobs):
     """Of encoders that are used as they are; those of the papers get their pooling from a recipe, generators none."""
-    mine = {
-        "mine": {"checkpoint": "a/b", "encoding": {"pooling": "cls", "dimension": 64}},
-        "base": {"checkpoint": "a/c"},
-    }
-    plan = jobs(scale="paper", models={**mine, "card": {"checkpoint": "a/d"}}, cards={"card": ["belebele"]})
+    mine = {"checkpoint": "a/b", "encoding": {"pooling": "cls", "dimension": 64}}
+    models = {"mine": mine, "base": {"checkpoint": "a/c"}, "card": {"checkpoint": "a/d"}}
+    plan = jobs(scale="paper", models=models, cards={"card": ["belebele"]})
     use, params = plan.sources.checkpoint_use, plan.sources.checkpoint_params
     assert json.loads(use("mine")["encoding"]) == {"config": {"dimension": 64, "pooling": "cls"}}
     assert json.loads(use("me5_base")["encoding"])["models"]["query_prompt"] == "query: "
     assert use("card") == {"encoding": "{}"} and use("base") == use("xlmr") == use("mcontriever") == {}
     assert use("mbart") == use("mbart50") == {"generator": True}
-    other = jobs(scale="paper", models={"mine": {**mine["mine"], "encoding": {"pooling": "cls", "dimension": 32}}})
+    other = jobs(scale="paper", models={"mine": {**mine, "encoding": {"pooling": "cls", "dimension": 32}}})
     assert other.sources.checkpoint_params("mine") == params("mine")
 
 
@@ -87,15 +85,10 @@ def test_a_known_encoder_under_another_name_is_encoded_alike(jobs, benchmark):
 
 def test_models_with_a_place_for_an_instruction_get_the_benchmark_s(plan):
     assert "retrieve" in plan.retrieval.encoding("mrtydi", "qwen3_06b").instruction
-    encoded = {
-        name: entry.encoding
-        for name, entry in catalogue.entries(Benchmark).items()
-        if entry.encoding and entry.encoding.given()
-    }
+    of_all = {name: entry.encoding for name, entry in catalogue.entries(Benchmark).items()}
+    encoded = {name: encoding for name, encoding in of_all.items() if encoding and encoding.given()}
     assert {"mrtydi", "xor_retrieve", "nq", "mewsli_x", "lareqa", "tatoeba", "belebele", "xsa"} <= encoded.keys()
-    assert all(encoding.instruction for encoding in encoded.values()), (
-        "a model with a place for one cannot be used there"
-    )
+    assert all(encoding.instruction for encoding in encoded.values()), "such a model cannot be used there"
 
 
 @pytest.mark.parametrize("key", TODAY)

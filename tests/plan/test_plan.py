@@ -15,12 +15,8 @@ def plan(request, jobs):
     return jobs(scale=request.param)
 
 
-def trained(plan):
-    return [key for key in plan.models.all if plan.models.is_trained(key)]
-
-
 def test_every_pretraining_and_mining_recipe_is_valid_and_no_longer_than_its_objective(plan):
-    for key in trained(plan):
+    for key in filter(plan.models.is_trained, plan.models.all):
         recipe, stores = plan.pretraining.recipe(key), plan.pretraining.stores(key)
         assert recipe.languages
         assert {store: plan.mining.recipe(mining).method for store, mining in stores.items()} == {s: s for s in stores}
@@ -36,12 +32,9 @@ def test_models_of_one_family_share_their_mined_examples(jobs):
 
 def test_one_nq_fine_tuning_serves_three_benchmarks(jobs):
     plan = jobs(scale="paper")
-    encoders = {
-        plan.rows.inputs(RunKey("mrtydi", "msm", "zero_shot_nq"), "pt0-ft0")["encoder"],
-        plan.rows.inputs(RunKey("xor_retrieve", "msm", "zero_shot_nq"), "pt0-ft0")["encoder"],
-        plan.rows.inputs(RunKey("nq", "msm", "supervised"), "pt0-ft0")["encoder"],
-    }
-    assert len(encoders) == 1
+    tested = [("mrtydi", "zero_shot_nq"), ("xor_retrieve", "zero_shot_nq"), ("nq", "supervised")]
+    rows = [RunKey(benchmark, "msm", setting) for benchmark, setting in tested]
+    assert len({plan.rows.inputs(row, "pt0-ft0")["encoder"] for row in rows}) == 1
     assert plan.finetuning.training_sets("mrtydi") == ["mrtydi", "nq"], "its epoch is chosen on the questions of nq"
 
 
@@ -70,14 +63,10 @@ def test_a_table_with_seeds_of_its_own_uses_the_configured_ones_of_the_other_kin
         public = {path.rpartition("/")[2] for path in results if path.startswith(f"{benchmark}/mcontriever/")}
         assert public == {f"pt0-ft{f}.json" for f in (0, 1, 2)}
         rows = plan.requested.context()["table_seeds"][table.replace("/0", "/")]
-        assert {name for names in rows.values() for name in names} == {
-            path.removesuffix(".json") for path in own | public
-        }
+        assert {f"{name}.json" for names in rows.values() for name in names} == own | public
     assert "results/parameters/kept/direct.json" in plan.tables.results("kept/02"), "nothing is fine-tuned to count it"
-    assert (
-        plan.tables.seed_files()["results/mrtydi/kept_no_ilk/zero_shot_nq/pt5-ft1.json"]
-        == "kept_no_ilk/zero_shot_nq/mrtydi"
-    )
+    path = "results/mrtydi/kept_no_ilk/zero_shot_nq/pt5-ft1.json"
+    assert plan.tables.seed_files()[path] == "kept_no_ilk/zero_shot_nq/mrtydi"
     assert "results/mrtydi/msm/zero_shot_nq.json" in plan.tables.results("msm/14"), "a table without: the shared mean"
 
 
@@ -108,22 +97,19 @@ def test_a_part_of_the_plan_is_named_in_few_letters(jobs):
 
 
 def test_planning_needs_no_torch():
-    program = (
-        "import sys; from stele.config.model import parse_config\n"
-        "from stele.plan.plan import Plan\n"
-        "p = Plan(parse_config({'scale': 'paper', 'models': {'m': {'base': 'xlmr', 'recipe': 'msm', 'override': "
-        "{'clip_norm': 1.0}}}})); p.pretraining.recipe('m')\n"
-        "print('torch' in sys.modules)"
-    )
+    program = """if True:
+        import sys; from stele.config.model import parse_config; from stele.plan.plan import Plan
+        model = {'base': 'xlmr', 'recipe': 'msm', 'override': {'clip_norm': 1.0}}
+        Plan(parse_config({'scale': 'paper', 'models': {'m': model}})).pretraining.recipe('m')
+        print('torch' in sys.modules)"""
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert (done.stdout, done.returncode) == ("False\n", 0), done.stderr
 
 
 def test_weights_that_nobody_released_are_not_waited_for(jobs):
     state, reason = jobs(models={"crop": {"checkpoint": "released"}}).availability.model_problem("crop")
-    assert (
-        state == "unavailable" and "no weights of crop were released" in reason and "leave `checkpoint` out" in reason
-    )
+    assert state == "unavailable"
+    assert "no weights of crop were released" in reason and "leave `checkpoint` out" in reason
     state, reason = jobs(scale="paper", models={"msm": {"checkpoint": "released"}}).availability.model_problem("msm")
     assert state == "unavailable" and "user_data: {msm_base: FOLDER}" in reason
 

@@ -31,13 +31,10 @@ def test_a_row_is_one_job_that_reads_the_questions_and_what_it_learns_from():
 
 
 def test_pairs_are_those_whose_languages_are_both_in_scale():
-    of = plan(languages=["es", "en"])
-    assert of.rows.languages(ROW) == ["en-es", "es-en", "es-es"]
-    assert plan("paper").rows.languages(ROW) == ["de-de", "de-en", "de-es", "en-de", "en-es", "es-de", "es-en", "es-es"]
-
-
-def test_at_the_papers_sizes_it_needs_nothing_of_the_user():
-    assert plan("paper").rows.problem(ROW) is None
+    assert plan(languages=["es", "en"]).rows.languages(ROW) == ["en-es", "es-en", "es-es"]
+    paper = plan("paper").rows
+    assert paper.languages(ROW) == ["de-de", "de-en", "de-es", "en-de", "en-es", "es-de", "es-en", "es-es"]
+    assert paper.problem(ROW) is None, "it needs nothing of the user"
 
 
 def test_one_s_own_questions_are_answered_in_all_their_pairs(tmp_path):

@@ -1,5 +1,6 @@
 """Calibrated rows: one job an encoder learns what all its benchmarks need, of languages that have a text."""
 
+from itertools import product
 from types import SimpleNamespace
 
 import pytest
@@ -21,9 +22,8 @@ def miniature(jobs):
 
 
 def test_two_benchmarks_share_one_calibration_of_an_encoder(miniature):
-    rows = [
-        RunKey(b, "xlmr_large", s) for b in ("tatoeba", "tatoeba_pairs") for s in ("shifted", "scaled", "calibrated")
-    ]
+    settings = product(("tatoeba", "tatoeba_pairs"), ("shifted", "scaled", "calibrated"))
+    rows = [RunKey(benchmark, "xlmr_large", setting) for benchmark, setting in settings]
     learnt = {miniature.rows.inputs(row, "pt0-ft0")["calibration"] for row in rows}
     assert learnt == {miniature.paths.calibration("xlmr_large", "ccp", "pt0-ft0")}
     assert miniature.calibration.benchmarks("ccp") == ["tatoeba", "tatoeba_pairs"]
@@ -31,9 +31,8 @@ def test_two_benchmarks_share_one_calibration_of_an_encoder(miniature):
 
 
 def test_the_pairs_are_those_of_all_benchmarks_in_one_direction_each(miniature, jobs):
-    assert miniature.calibration.pairs("ccp") == [
-        *("ar-en", "es-en", "fr-en", "ru-en", "sw-en", "th-en"), "ar-ru", "ja-fr",
-    ]  # fmt: skip
+    pairs = ["ar-en", "es-en", "fr-en", "ru-en", "sw-en", "th-en", "ar-ru", "ja-fr"]
+    assert miniature.calibration.pairs("ccp") == pairs
     inputs = miniature.calibration.inputs(W)
     languages = ["ar", "en", "es", "fr", "ja", "ru", "sw", "th"]
     assert inputs["documents"] == [miniature.paths.documents("cc100", language) for language in languages]
@@ -71,7 +70,6 @@ def test_seeds_draw_anew(jobs):
     assert len({plan.rows.inputs(CALIBRATED, name)["calibration"] for name in seeds}) == len(seeds) == 2
 
 
-# --- languages --------------------------------------------------------------------------------------------------------
 def test_a_language_without_a_text_is_left_out_with_the_reason(plan):
     assert plan.rows.problem(CALIBRATED) is None
     left_out, languages = plan.rows.left_out(CALIBRATED), plan.rows.languages(CALIBRATED)
@@ -89,9 +87,8 @@ def test_one_s_own_text_is_in_the_languages_that_are_there(jobs, tmp_path):
     plan = jobs(scale="paper", user_data={"cc100": str(tmp_path)})
     assert plan.rows.languages(CALIBRATED) == ["de", "fr"]
     assert plan.calibration.pairs("ccp") == ["de-en", "fr-en", "fr-de"]
-    assert plan.rows.left_out(CALIBRATED)["el"] == (
-        f"user_data.cc100: {tmp_path} has no text in el, which calibration would be learnt from"
-    )
+    reason = f"user_data.cc100: {tmp_path} has no text in el, which calibration would be learnt from"
+    assert plan.rows.left_out(CALIBRATED)["el"] == reason
     (tmp_path / "en.txt").unlink()
     state, reason = jobs(scale="paper", user_data={"cc100": str(tmp_path)}).rows.problem(CALIBRATED)
     assert state == "unavailable" and "has no text in" in reason
@@ -124,7 +121,6 @@ def test_a_pair_is_built_where_both_of_its_languages_are(jobs, values, pairs):
     assert jobs(**values).data.languages("tatoeba_pairs") == pairs
 
 
-# --- recipes ----------------------------------------------------------------------------------------------------------
 def test_what_a_scale_forces_reaches_the_command(jobs, miniature):
     paper, small = jobs(scale="paper").calibration.recipe("ccp"), miniature.calibration.recipe("ccp")
     assert (paper.sentences, paper.rotation.discriminator_width, paper.threads) == (200_000, 2048, 8)
@@ -149,8 +145,6 @@ def test_a_wrong_scale_is_named(values, said):
 
 def test_a_missing_folder_of_web_text_is_told_by_the_calibrated_rows_alone(jobs):
     plan = jobs(scale="paper", user_data={"cc100": "/no/such/folder"})
-    assert plan.requested.context()["rows"][CALIBRATED.name] == {
-        "state": "unavailable",
-        "reason": "user_data.cc100: /no/such/folder is not a folder",
-    }
+    problem = {"state": "unavailable", "reason": "user_data.cc100: /no/such/folder is not a folder"}
+    assert plan.requested.context()["rows"][CALIBRATED.name] == problem
     assert plan.rows.problem(CALIBRATED._replace(setting="direct")) is None

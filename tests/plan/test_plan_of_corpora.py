@@ -3,14 +3,12 @@
 import json
 
 import pytest
-import yaml
 
 from stele import catalogue
 from stele.catalogue.datasets import mirror_path
 from stele.cluster.requests import estimate
-from stele.config.model import Sources, parse_config
+from stele.config.model import parse_config
 from stele.errors import SteleError
-from stele.plan.validation import check
 from stele.sources import dataset
 from tests.jobs import job
 
@@ -47,11 +45,7 @@ def test_a_dump_of_one_s_own_is_cut_by_its_own_size_if_it_can_be_cut(jobs, tmp_p
 
 
 def test_wikis_are_called_by_their_databases(plan):
-    assert (plan.corpora.wiki("en"), plan.corpora.wiki("no"), plan.corpora.wiki("yue")) == (
-        "enwiki",
-        "nowiki",
-        "zh_yuewiki",
-    )
+    assert [plan.corpora.wiki(code) for code in ("en", "no", "yue")] == ["enwiki", "nowiki", "zh_yuewiki"]
     with pytest.raises(SteleError, match=r"language ber: languages\.yaml names no Wikipedia"):
         plan.corpora.wiki("ber")
 
@@ -74,35 +68,24 @@ def test_dumps_have_a_date_unless_they_are_generated(jobs, tmp_path):
         assert jobs(scale="miniature", **dated).sources.dump_date(name) is None
         assert jobs(scale="miniature", **dated, user_data={name: str(tmp_path)}).sources.dump_date(name) == "20240801"
         assert all(jobs(**PAPER, dump_date=date).sources.dump_date(name) is None for date in (None, 20220801))
-    assert jobs(**PAPER, **dated).sources.dump_date("cc100") is None
-    assert jobs(**PAPER, **dated).sources.dataset_entry("cc100", "sw") == jobs(**PAPER).sources.dataset_entry(
-        "cc100", "sw"
-    )
-    assert jobs(**PAPER, **dated).sources.dataset_entry("wikipedia", "sw") != jobs(**PAPER).sources.dataset_entry(
-        "wikipedia", "sw"
-    )
+    of_date, usual = jobs(**PAPER, **dated).sources, jobs(**PAPER).sources
+    assert of_date.dump_date("cc100") is None
+    assert of_date.dataset_entry("cc100", "sw") == usual.dataset_entry("cc100", "sw")
+    assert of_date.dataset_entry("wikipedia", "sw") != usual.dataset_entry("wikipedia", "sw")
     for wrong in ("2022", "2024-08-01", "latest"):
         with pytest.raises(SteleError, match=f"dump_date.*{wrong}"):
             parse_config({"dump_date": wrong})
 
 
 def test_a_capped_corpus_is_read_as_far_as_the_scale_says_but_for_one_s_own(jobs, tmp_path):
-    text = {
-        "corpora": {"cc100": {"documents": 5000}, "wikipedia": {"pages": 100_000}},
-        "shard_bytes": {"wikipedia": 1 << 29},
-    }
-    (tmp_path / "capped.yaml").write_text(f"title: t\ngenerated: false\n{yaml.safe_dump(text)}")
+    text = "corpora: {cc100: {documents: 5000}, wikipedia: {pages: 100000}}\nshard_bytes: {wikipedia: 536870912}\n"
+    (tmp_path / "capped.yaml").write_text(f"title: t\ngenerated: false\n{text}")
     whole, plan = jobs(scale="paper"), jobs(scale=str(tmp_path / "capped.yaml"))
-    assert [plan.corpora.first(name) for name in ("cc100", "wikipedia", "wikidata_items", "mrtydi_corpus")] == [
-        5000,
-        100_000,
-        None,
-        None,
-    ]
+    first = {name: plan.corpora.first(name) for name in ("cc100", "wikipedia", "wikidata_items")}
+    assert first == {"cc100": 5000, "wikipedia": 100_000, "wikidata_items": None}
     assert whole.corpora.first("cc100") is None and whole.corpora.shards("en") == 39 > plan.corpora.shards("en") == 2
-    assert plan.corpora.dump_mb("en") == 10_000 * 100_000 >> 20 and plan.corpora.dump_mb("sw") == whole.corpora.dump_mb(
-        "sw"
-    )
+    assert plan.corpora.dump_mb("en") == 10_000 * 100_000 >> 20
+    assert plan.corpora.dump_mb("sw") == whole.corpora.dump_mb("sw")
     assert whole.corpora.dump_mb("en") > 20_000
     web, dump = (estimate(plan, "dataset", {"dataset": name, "part": "en"}).download for name in ("cc100", "wikipedia"))
     assert web < 5000 * 1000 and dump == plan.corpora.dump_mb("en") << 20
@@ -113,11 +96,9 @@ def test_a_capped_corpus_is_read_as_far_as_the_scale_says_but_for_one_s_own(jobs
 LATGALIAN = {"name": "Latgalian", "script": "Latin", "script_kind": "alphabet", "family": "Baltic", "wikipedia": "ltg"}
 
 
-def test_a_language_that_the_catalogue_lacks_is_read_like_all_others(jobs, tmp_path):
+def test_a_language_that_the_catalogue_lacks_is_read_like_all_others(checked, tmp_path):
     models = {"mine": {"base": "mcontriever", "recipe": "kept", "override": {"languages": ["lv", "ltg"]}}}
-    values = {**PAPER, "add_languages": {"ltg": LATGALIAN}, "models": models}
-    plan = jobs(**values)
-    check(plan, Sources([("config.yaml", values)]))
+    plan = checked(**PAPER, add_languages={"ltg": LATGALIAN}, models=models)
     assert ("wikipedia", "ltg") in plan.pretraining.texts("mine")
     assert plan.mining.parts("clk", plan.pretraining.languages("mine")) == ["ltg-lv"]
     assert "ltgwiki" in plan.corpora.knowledge_wikis and plan.corpora.shards("ltg") == 1

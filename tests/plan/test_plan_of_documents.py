@@ -1,6 +1,7 @@
 """Shi et al.'s dense rows as they are planned: documents in windows, by an encoder whose first token is the vector."""
 
 import shlex
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -48,30 +49,22 @@ def test_rows_are_of_encoders_that_read_whole_windows(jobs, benchmark, setting, 
     assert (spec.pooling, spec.normalize, spec.towers, spec.passage_length) == ("cls", False, "separate", 512)
 
 
-def test_what_is_reckoned_is_encoding_windows_not_documents(jobs):
-    plan = jobs(scale="paper", user_data={"trec3_es": "."})
-    w = SimpleNamespace(benchmark="trec3_es", model="mbert", setting="zero_shot_nq", seeds=SEEDS)
-    work = search_costs.retrieve(plan, w)
-    assert work.temporary == 57_868 * 10 * 768 * 4, "a vector a window"
-    assert work.flops["search"] == 2.0 * 25 * 57_868 * 10 * 768
-
-
 def test_the_cost_report_lists_windows_hours_and_disk_of_each_collection(jobs):
+    """What is reckoned is the encoding of windows, not of documents."""
     plan = jobs(scale="paper", user_data={"trec3_es": "."})
     w = {"benchmark": "trec3_es", "model": "mbert", "setting": "zero_shot_nq", "seeds": SEEDS}
     work = search_costs.retrieve(plan, SimpleNamespace(**w))
+    assert work.temporary == 57_868 * 10 * 768 * 4, "a vector a window"
+    assert work.flops["search"] == 2.0 * 25 * 57_868 * 10 * 768
     resources = {"gpus": 2, "mem_mb": 1, "runtime": 600}
     job = JobRequest("retrieval", "retrieve", w, "log", (), 1, resources, work=work, seconds=3600)
     page = markdown(plan, [job, job], "a100", True)
     row = next(line for line in page.splitlines() if line.startswith("| trec3_es"))
     assert [cell.strip() for cell in row.strip("|").split("|")] == ["trec3_es", "578,680", "2", "2.0", "1.8 GB"]
-    other = JobRequest(
-        "retrieval", "retrieve", {**w, "benchmark": "mrtydi"}, "log", (), 1, resources, work=work, seconds=1
-    )
+    other = replace(job, wildcards={**w, "benchmark": "mrtydi"})
     assert "windows" not in markdown(plan, [other], "a100", True)
 
 
-# --- titles of a Wikipedia as queries ---------------------------------------------------------------------------------
 def test_a_row_goes_on_from_marco_with_the_titles_of_its_own_language(jobs):
     plan = jobs(scale="paper", user_data={"fire2012_hi": "."})
     row = RunKey("fire2012_hi", "mbert", "wiki")

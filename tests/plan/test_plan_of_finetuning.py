@@ -123,27 +123,25 @@ def test_a_training_set_of_another_kind_is_refused(plan, monkeypatch):
 
 
 def test_a_row_needs_the_collections_that_are_mined(plan):
-    found = plan.rows.downloads(RunKey("mrtydi", "mcontriever", "multilingual_kept"))
+    row = RunKey("mrtydi", "mcontriever", "multilingual_kept")
+    found = plan.rows.downloads(row)
     assert plan.paths.dataset("msmarco_passage_corpus", "all") in found
     assert {plan.paths.dataset("mrtydi_corpus", code) for code in plan.data.training_languages("mrtydi")} <= found
-    assert plan.paths.dataset("msmarco_passage_corpus", "all") not in plan.rows.downloads(
-        RunKey("mrtydi", "mcontriever", "multilingual")
-    )
-    groups = plan.rows.kind(row := RunKey("mrtydi", "mcontriever", "multilingual_kept")).datasets(row)
+    unmined = plan.rows.downloads(row._replace(setting="multilingual"))
+    assert plan.paths.dataset("msmarco_passage_corpus", "all") not in unmined
+    groups = plan.rows.kind(row).datasets(row)
     assert groups["hard negatives of marco"] == ["msmarco_passage", "msmarco_passage_corpus"]
     assert groups["hard negatives of mrtydi"] == ["mrtydi_train", "mrtydi_corpus"]
 
 
 def test_questions_of_ones_own_are_not_searched_in_a_generated_collection(jobs, tmp_path):
     plan = jobs(scale="miniature", user_data={"msmarco_passage": str(tmp_path)})
-    state, reason = plan.rows.problem(RunKey("mrtydi", "infoxlm_base", "multilingual_kept"))
+    row = RunKey("mrtydi", "infoxlm_base", "multilingual_kept")
+    state, reason = plan.rows.problem(row)
     assert state == "unavailable" and "msmarco_passage_corpus would be generated" in reason
-    assert plan.rows.problem(RunKey("mrtydi", "infoxlm_base", "multilingual")) is None
-    whole = {name: str(tmp_path) for name in ("msmarco_passage", "msmarco_passage_corpus")}
-    assert (
-        jobs(scale="miniature", user_data=whole).rows.problem(RunKey("mrtydi", "infoxlm_base", "multilingual_kept"))
-        is None
-    )
+    assert plan.rows.problem(row._replace(setting="multilingual")) is None
+    whole = dict.fromkeys(("msmarco_passage", "msmarco_passage_corpus"), str(tmp_path))
+    assert jobs(scale="miniature", user_data=whole).rows.problem(row) is None
 
 
 def test_mining_reads_its_training_set_and_collection_and_nothing_else(jobs):

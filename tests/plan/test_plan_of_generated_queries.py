@@ -13,17 +13,13 @@ from stele.errors import SteleError
 
 SEEDS = "pt0-ft0"
 SETS = {
-    "ar": "trec2002_ar",
-    "bn": "fire2012_bn",
-    "es": "trec3_es",
-    "fr": "clef2006_fr",
-    "hi": "fire2012_hi",
-    "zh": "ntcir8_zh",
+    **{"ar": "trec2002_ar", "bn": "fire2012_bn", "es": "trec3_es"},
+    **{"fr": "clef2006_fr", "hi": "fire2012_hi", "zh": "ntcir8_zh"},
 }
 
 
-def job(language: str, recipe: str = "qgen") -> SimpleNamespace:
-    return SimpleNamespace(recipe=recipe, part=language)
+def job(language: str) -> SimpleNamespace:
+    return SimpleNamespace(recipe="qgen", part=language)
 
 
 @pytest.mark.parametrize(("language", "benchmark"), SETS.items())
@@ -40,19 +36,15 @@ def test_a_row_is_tuned_on_queries_for_its_own_documents(jobs, language, benchma
     assert inputs["generator"] == f"work/paper/generators/qgen/{language}/record.json"
     assert f"resources/paper/datasets/{benchmark}/all/record.json" in inputs["data"]
     assert plan.transfer.benchmark("qgen", language) == benchmark
-    assert (
-        json.loads(plan.transfer.windows("qgen", language)) == catalogue.entries(Benchmark)[benchmark].windows.given()
-    )
+    windows = catalogue.entries(Benchmark)[benchmark].windows.given()
+    assert json.loads(plan.transfer.windows("qgen", language)) == windows
 
 
 def test_the_generator_of_bengali_is_mbart_50_and_its_translations_are_the_users(plan):
-    assert {code: plan.transfer.model("qgen", code) for code in SETS} == {
-        **dict.fromkeys(SETS, "mbart"),
-        "bn": "mbart50",
-    }
-    assert plan.transfer.generator_inputs(job("bn"))["data"] == [
-        "resources/paper/datasets/translated_marco/all/record.json"
-    ]
+    models = {code: plan.transfer.model("qgen", code) for code in SETS}
+    assert models == {**dict.fromkeys(SETS, "mbart"), "bn": "mbart50"}
+    translations = plan.transfer.generator_inputs(job("bn"))["data"]
+    assert translations == ["resources/paper/datasets/translated_marco/all/record.json"]
     assert plan.transfer.generator_inputs(job("hi")) == {
         "generator": "resources/paper/checkpoints/mbart/record.json",
         "data": [f"resources/paper/datasets/{part}/record.json" for part in ("mmarco/hi", "msmarco_qrels/all")],
@@ -78,11 +70,10 @@ def test_downloads_are_of_the_row_s_language_alone(jobs):
 
 
 def test_what_is_missing_is_said_with_what_to_do(jobs):
-    state, reason = jobs(scale="paper", user_data={"fire2012_bn": "."}).rows.problem(
-        RunKey("fire2012_bn", "mbert", "qgen")
-    )
+    plan, row = jobs(scale="paper", user_data={"fire2012_bn": "."}), RunKey("fire2012_bn", "mbert", "qgen")
+    state, reason = plan.rows.problem(row)
     assert state == "unavailable" and "translated_marco" in reason and "train.jsonl" in reason
-    state, reason = jobs(scale="paper").rows.problem(RunKey("fire2012_hi", "mbert", "qgen"))
+    state, reason = jobs(scale="paper").rows.problem(row._replace(benchmark="fire2012_hi"))
     assert state == "unavailable" and "FIRE" in reason
 
 
@@ -95,9 +86,8 @@ def test_a_users_collection_in_a_language_that_the_scale_lacks_stops_nothing(job
 
 
 def test_a_users_collection_is_not_asked_of_by_a_generator_of_another_world(jobs):
-    state, reason = jobs(scale="miniature", user_data={"trec2002_ar": "."}).rows.problem(
-        RunKey("trec2002_ar", "mbert", "qgen")
-    )
+    plan, row = jobs(scale="miniature", user_data={"trec2002_ar": "."}), RunKey("trec2002_ar", "mbert", "qgen")
+    state, reason = plan.rows.problem(row)
     assert state == "unavailable" and "generated texts do not fit real ones" in reason
 
 

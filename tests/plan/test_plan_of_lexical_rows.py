@@ -5,25 +5,19 @@ import pytest
 from stele.artifacts.results import RunKey
 from stele.catalogue import datasets
 from stele.errors import SteleError
-from stele.plan.rows import kind_named
 
 LEXICAL = ["bm25", "bm25_rm3", "bm25_rm3_unfiltered"]
 BM25 = RunKey("mrtydi", "bm25", "tuned")
 
 
 def test_a_lexical_row_needs_the_benchmark_and_no_checkpoint(plan):
-    assert [key for key in plan.models.all if plan.models.is_lexical(key)] == LEXICAL and plan.rows.problem(
-        BM25
-    ) is None
-    assert plan.rows.downloads(BM25) == {
-        *plan.data.records(["mrtydi", "mrtydi_corpus"], plan.data.languages("mrtydi")).values()
-    }
+    assert [key for key in plan.models.all if plan.models.is_lexical(key)] == LEXICAL
+    assert plan.rows.problem(BM25) is None
+    records = plan.data.records(["mrtydi", "mrtydi_corpus"], plan.data.languages("mrtydi"))
+    assert plan.rows.downloads(BM25) == {*records.values()} and plan.protocols.searched(BM25) == records
     inputs = plan.rows.inputs(BM25)
     assert set(inputs) == {"data"} and set(inputs["data"]) == plan.rows.downloads(BM25)
     assert plan.rows.kind(BM25).recipe(BM25)["split"] == "dev"
-    assert plan.protocols.searched(BM25).keys() == {
-        f"{n}:{c}" for n in ("mrtydi", "mrtydi_corpus") for c in plan.data.languages("mrtydi")
-    }
 
 
 def test_a_lexical_row_is_borrowed_unless_all_are_to_be_computed(jobs):
@@ -40,10 +34,8 @@ def test_nothing_of_a_lexical_model_depends_on_a_seed(jobs):
 
 def test_settings_of_lexical_models_and_of_others_are_not_mixed(plan):
     for model, setting in (("bm25", "multilingual"), ("kept", "tuned")):
-        assert plan.rows.problem(RunKey("mrtydi", model, setting)) == (
-            "not built",
-            f"no rule builds mrtydi/{setting} with {model} yet",
-        )
+        problem = "not built", f"no rule builds mrtydi/{setting} with {model} yet"
+        assert plan.rows.problem(RunKey("mrtydi", model, setting)) == problem
     with pytest.raises(SteleError, match="unknown setting 'tunde'; did you mean 'tuned'"):
         plan.rows.inputs(RunKey("mrtydi", "bm25", "tunde"))
 
@@ -62,14 +54,11 @@ def test_a_language_without_an_analyzer_is_told_before_anything_is_downloaded(jo
 
 
 def test_anserini_is_asked_for_where_the_user_names_it(jobs, tmp_path):
-    assert kind_named("lexical")(jobs(scale="paper").rows).anserini is None
+    assert "anserini" not in jobs(scale="paper").rows.inputs(BM25)
     plan = jobs(scale="paper", user_data={"anserini": str(tmp_path)})
-    assert (
-        plan.rows.inputs(BM25)["anserini"]
-        == kind_named("lexical")(plan.rows).anserini
-        == plan.paths.dataset("anserini", "all")
-    )
-    assert kind_named("lexical")(plan.rows).anserini in plan.rows.downloads(BM25)
+    record = plan.paths.dataset("anserini", "all")
+    assert plan.rows.inputs(BM25)["anserini"] == plan.rows.kind(BM25).anserini == record
+    assert record in plan.rows.downloads(BM25)
     gone = jobs(scale="paper", user_data={"anserini": "/no/such/folder"})
     assert gone.rows.problem(BM25) == ("unavailable", "user_data.anserini: /no/such/folder is not a folder")
     assert gone.rows.problem(RunKey("mrtydi", "mbert", "multilingual")) is None
@@ -81,10 +70,10 @@ def test_a_count_is_of_a_whole_dataset_in_scale(jobs):
     whole = datasets.languages_of(datasets.dataset("mrtydi"))
     assert [*jobs(scale="paper").data.all_records("mrtydi")] == [f"mrtydi:{code}" for code in whole]
     small = jobs(scale="miniature")
-    assert [*small.data.all_records("mrtydi")] == [f"mrtydi:{c}" for c in whole if c in small.settings.sizes.languages]
-    row = RunKey("statistics", "mrtydi", "count")
-    assert small.rows.downloads(row) == {*small.data.all_records("mrtydi").values()}
-    assert small.rows.inputs(row)["data"] == [*small.data.all_records("mrtydi").values()]
+    records, row = small.data.all_records("mrtydi"), RunKey("statistics", "mrtydi", "count")
+    assert [*records] == [f"mrtydi:{code}" for code in whole if code in small.settings.sizes.languages]
+    assert small.rows.downloads(row) == {*records.values()}
+    assert small.rows.inputs(row)["data"] == [*records.values()]
 
 
 def test_some_languages_are_not_counted_as_all(jobs):

@@ -1,5 +1,6 @@
 """Section pairs as they are planned: what a part reads, which parts Table 2 counts, what they cost."""
 
+from collections import Counter
 from types import SimpleNamespace
 
 import pytest
@@ -40,12 +41,8 @@ def test_table_2_counts_all_its_pairs_at_the_papers_size(jobs, root):
     assert {reference.result for reference in cells} == {TABLE_2} and len(cells) == 6
     assert sorted(code for reference in cells for code in reference.languages) == SIX
     assert plan.tables.results("clir_lm/02") == [plan.paths.result(TABLE_2)]
-    assert {path.split("/")[3] for path in plan.rows.downloads(TABLE_2)} == {
-        "fasttext_aligned",
-        "wikidata_items",
-        "wikipedia",
-    }
-    assert len(plan.rows.downloads(TABLE_2)) == 4 + 4 + 1
+    datasets = Counter(path.split("/")[3] for path in plan.rows.downloads(TABLE_2))
+    assert datasets == {"fasttext_aligned": 4, "wikidata_items": 1, "wikipedia": 4}
 
 
 def test_pairs_whose_languages_are_not_built_are_not_in_scale(jobs):

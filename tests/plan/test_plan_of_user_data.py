@@ -64,8 +64,8 @@ def test_real_and_generated_datasets_of_one_benchmark_are_not_mixed(jobs, row, g
     state, reason = jobs(scale="miniature", user_data=whole(*given)).rows.problem(RunKey(*row))
     assert state == "unavailable" and wanted in reason and row[0] in reason
     assert jobs(scale="paper", user_data=whole(*given)).rows.problem(RunKey(*row)) is None, "the others are downloaded"
-    every = [n for n in catalogue.load("benchmarks")[row[0]]["data"]]
-    assert jobs(scale="miniature", user_data=whole(*every)).rows.problem(RunKey(*row)) is None
+    every = whole(*catalogue.load("benchmarks")[row[0]]["data"])
+    assert jobs(scale="miniature", user_data=every).rows.problem(RunKey(*row)) is None
 
 
 def test_tools_go_with_any_data(jobs):
@@ -90,9 +90,7 @@ def test_only_the_languages_that_are_read_are_fetched(jobs):
     asked = jobs(scale="paper", languages=["sw", "tr"])
     assert asked.sources.part_languages("tatoeba", "all") == ["sw", "tr"]
     assert len(asked.sources.part_languages("lareqa", "all")) == 11, "one pool of candidates"
-    assert len(asked.sources.part_languages("xor_tydi", "all")) == 7, (
-        "one file: what is evaluated is no reason to fetch it anew"
-    )
+    assert len(asked.sources.part_languages("xor_tydi", "all")) == 7, "one file, which nothing fetches anew"
 
 
 def test_a_part_is_tracked_by_its_own_files(jobs, tmp_path):
@@ -128,31 +126,24 @@ def test_mewsli_x_needs_what_its_own_script_makes_but_to_count_it(jobs, tmp_path
     assert state == "unavailable"
     assert "Run get-mewsli-x.sh of its authors" in reason and "user_data: {mewsli_x_news: YOUR_FOLDER}" in reason
     assert bare.rows.problem(RunKey("statistics", "mewsli_x", "count")) is None
-    made = jobs(
-        scale="paper", user_data=whole("mewsli_x", folder=tmp_path)
-    )  # the script's folder holds the release, too
+    made = jobs(scale="paper", user_data=whole("mewsli_x", folder=tmp_path))  # it holds the release, too
     assert made.rows.problem(RunKey("mewsli_x", "mbert", "zero_shot")) is None
-    assert (
-        made.sources.dataset_locations("mewsli_x_news")
-        == made.sources.dataset_locations("mewsli_x")
-        == {"user_data": str(tmp_path)}
-    )
+    places = [made.sources.dataset_locations(name) for name in ("mewsli_x", "mewsli_x_news")]
+    assert places == [{"user_data": str(tmp_path)}] * 2
 
 
 def test_every_dataset_of_the_user_has_a_content(jobs, tmp_path):
     """Also those that are unpacked archives, or of which the catalogue lists no files."""
-    for path in (
-        "candidate_set_entities.jsonl",
-        "wikipedia_pairs-train.jsonl",
-        "wikipedia_pairs-dev.jsonl",
-        "wikinews_mentions_no_text-test.jsonl",
-        "topics.txt",
-    ):
-        (tmp_path / path).write_text("x")
-    plan = jobs(scale="paper", user_data=whole("mewsli_x", "clef", folder=tmp_path))
-    before = plan.sources.user_content("mewsli_x", "all"), plan.sources.user_content("clef", "all")
-    (tmp_path / "candidate_set_entities.jsonl").write_text("y")
-    plan = jobs(scale="paper", user_data=whole("mewsli_x", "clef", folder=tmp_path))
-    after = plan.sources.user_content("mewsli_x", "all"), plan.sources.user_content("clef", "all")
-    assert before[0] != after[0] and before[1] != after[1]
     assert datasets.dataset("clef").files == []
+
+    def contents():
+        plan = jobs(scale="paper", user_data=whole("mewsli_x", "clef", folder=tmp_path))
+        return plan.sources.user_content("mewsli_x", "all"), plan.sources.user_content("clef", "all")
+
+    mentions, pairs = "wikinews_mentions_no_text-test.jsonl", "wikipedia_pairs-{}.jsonl"
+    for path in ("candidate_set_entities.jsonl", pairs.format("train"), pairs.format("dev"), mentions):
+        (tmp_path / path).write_text("x")
+    before = contents()
+    (tmp_path / "candidate_set_entities.jsonl").write_text("y")
+    after = contents()
+    assert before[0] != after[0] and before[1] != after[1]

@@ -6,24 +6,19 @@ import pytest
 
 from stele.artifacts.results import RunKey
 from stele.cluster.text_costs import documents
-from stele.config.model import Sources
 from stele.errors import SteleError
-from stele.plan.validation import check
 
 
 @pytest.fixture
-def plan(jobs, tmp_path):
-    """plan(languages, key=value...) -> the plan of such a model that learns from a folder in lv, fr and xal."""
+def plan(checked, tmp_path):
+    """plan(languages) -> the plan of such a model that learns from a folder in lv, fr and xal."""
     (tmp_path / "mine" / "xal").mkdir(parents=True)
     for name in ("lv.txt", "fr.txt", "xal/a.txt", "xal/b.txt"):
         (tmp_path / "mine" / name).write_text("Teksts. Vēl viens.\n" * 50)
 
-    def make(languages, recipe="msm", **values):
+    def make(languages, recipe="msm"):
         model = {"base": "xlmr", "recipe": recipe, "override": {"languages": languages}}
-        values = {"user_data": {"documents": str(tmp_path / "mine")}, "models": {"mine": model}, **values}
-        made = jobs(scale="paper", **values)
-        check(made, Sources([("config.yaml", values)]))
-        return made
+        return checked(scale="paper", user_data={"documents": str(tmp_path / "mine")}, models={"mine": model})
 
     return make
 

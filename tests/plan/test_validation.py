@@ -1,18 +1,13 @@
 """What config.yaml says of models and settings is refused before anything is built, not by a job hours later."""
 
 import copy
+from contextlib import nullcontext
 
 import pytest
 
 from stele import catalogue
-from stele.config.model import Sources
 from stele.errors import SteleError
 from stele.plan.rows import check_settings
-from stele.plan.validation import check
-
-
-def checked(jobs, **values):
-    check(jobs(**values), Sources([("config.yaml", values)]))
 
 
 @pytest.mark.parametrize(
@@ -38,22 +33,21 @@ def checked(jobs, **values):
         ("xor_retrieve", {"kind": "vectors", "metrics": ["mrrr@10"]}, "mine.metrics: unknown metric 'mrrr'"),
     ],
 )
-def test_a_setting_s_names_are_checked(jobs, benchmark, setting, message):
+def test_a_setting_s_names_are_checked(checked, benchmark, setting, message):
     with pytest.raises(SteleError, match=f"config.yaml: add_settings.{benchmark}.{message}"):
-        checked(jobs, scale="paper", add_settings={benchmark: {"mine": setting}})
+        checked(scale="paper", add_settings={benchmark: {"mine": setting}})
 
 
 @pytest.mark.parametrize(
     "setting",
     [
-        {"kind": "dense"},
         {"kind": "dense", "recipe": None},
         {"kind": "dense", "recipe": "wiki-ar"},
         {"kind": "fused", "term": "bm25", "dense": "direct"},
     ],
 )
-def test_a_setting_of_known_names_is_taken(jobs, setting):
-    checked(jobs, scale="paper", add_settings={"mrtydi": {"mine": setting}})
+def test_a_setting_of_known_names_is_taken(checked, setting):
+    checked(scale="paper", add_settings={"mrtydi": {"mine": setting}})
 
 
 def test_the_recipes_of_the_catalogue_s_settings_are_checked_whatever_results_exist():
@@ -65,6 +59,13 @@ def test_the_recipes_of_the_catalogue_s_settings_are_checked_whatever_results_ex
         check_settings(values, "catalogue/settings.yaml")
 
 
+def added(kind="dense", **entry):
+    """Values of config.yaml: a benchmark `b` of Mr. TyDi's data with a setting of a kind."""
+    data = {"title": "B", "data": ["mrtydi", "mrtydi_corpus"], "judgments": ["mrtydi"], "module": "mrtydi"}
+    settings = {"b": {"direct": {"kind": kind}}}
+    return {"scale": "paper", "add_benchmarks": {"b": {**data, **entry}}, "add_settings": settings}
+
+
 @pytest.mark.parametrize(
     ("metric", "message"),
     [
@@ -74,14 +75,9 @@ def test_the_recipes_of_the_catalogue_s_settings_are_checked_whatever_results_ex
         ("f1", "metric f1 scores answers to questions; the benchmark has rankings of judged passages"),
     ],
 )
-def test_a_benchmark_s_metrics_are_checked(jobs, metric, message):
-    entry = {"title": "B", "languages": ["en"], "data": ["nq_dpr"], "judgments": ["nq_dpr"], "metrics": [metric]}
-    values = {
-        "add_benchmarks": {"b": {**entry, "module": "beir"}},
-        "add_settings": {"b": {"direct": {"kind": "dense"}}},
-    }
+def test_a_benchmark_s_metrics_are_checked(checked, metric, message):
     with pytest.raises(SteleError, match=rf"add_benchmarks\.b\.metrics: {message}"):
-        checked(jobs, scale="paper", **values)
+        checked(**added(languages=["sw"], metrics=[metric]))
 
 
 @pytest.mark.parametrize(
@@ -93,40 +89,27 @@ def test_a_benchmark_s_metrics_are_checked(jobs, metric, message):
         ("vectors", {}, None),
     ],
 )
-def test_rankings_are_as_deep_as_their_metrics_look(jobs, kind, depth, message):
+def test_rankings_are_as_deep_as_their_metrics_look(checked, kind, depth, message):
     """Recall at 100 of 20 passages would be a smaller number, without a word."""
-    entry = {"title": "B", "data": ["mrtydi", "mrtydi_corpus"], "judgments": ["mrtydi"], "module": "mrtydi"}
-    values = {
-        "add_benchmarks": {"b": {**entry, **depth, "languages": ["sw"], "metrics": ["ndcg@10", "recall@100"]}},
-        "add_settings": {"b": {"direct": {"kind": kind}}},
-    }
-    if message is None:
-        checked(jobs, scale="paper", **values)
-    else:
-        with pytest.raises(SteleError, match=rf"add_benchmarks\.b\.depth: {message}"):
-            checked(jobs, scale="paper", **values)
+    values = added(kind, languages=["sw"], metrics=["ndcg@10", "recall@100"], **depth)
+    with pytest.raises(SteleError, match=rf"add_benchmarks\.b\.depth: {message}") if message else nullcontext():
+        checked(**values)
 
 
 @pytest.mark.parametrize("other", [{}, {"neuclir_mono": {"mine": {"kind": "dense", "recipe": "marco"}}}])
-def test_a_setting_that_searches_shared_collections_is_theirs_too(jobs, other):
+def test_a_setting_that_searches_shared_collections_is_theirs_too(checked, other):
     """neuclir_mono's setting of the same name encodes them; its vectors would be refused after days."""
     mine = {"neuclir_clir": {"mine": {"kind": "dense", "recipe": "nq"}}}
     message = r"add_settings\.neuclir_clir\.mine: .* neuclir_mono's setting mine encodes; give that one the same recipe"
     with pytest.raises(SteleError, match=message):
-        checked(jobs, scale="paper", add_settings=mine | other)
-    checked(jobs, scale="paper", add_settings=mine | {"neuclir_mono": mine["neuclir_clir"]})
+        checked(scale="paper", add_settings=mine | other)
+    checked(scale="paper", add_settings=mine | {"neuclir_mono": mine["neuclir_clir"]})
 
 
-def test_a_benchmark_s_languages_are_those_of_its_datasets(jobs):
-    entry = {"title": "B", "data": ["mrtydi", "mrtydi_corpus"], "judgments": ["mrtydi"], "metrics": ["mrr@100"]}
-    values = {
-        "add_benchmarks": {"b": {**entry, "module": "mrtydi", "languages": ["sw", "zu"], "depth": 100}},
-        "add_settings": {"b": {"direct": {"kind": "dense"}}},
-    }
+def test_a_benchmark_s_languages_are_those_of_its_datasets(checked):
     with pytest.raises(SteleError, match=r"add_benchmarks\.b\.languages: none of mrtydi, mrtydi_corpus has zu"):
-        checked(jobs, scale="paper", **values)
-    values["add_benchmarks"]["b"]["languages"] = ["sw", "th"]
-    checked(jobs, scale="paper", **values)
+        checked(**added(languages=["sw", "zu"], metrics=["mrr@100"], depth=100))
+    checked(**added(languages=["sw", "th"], metrics=["mrr@100"], depth=100))
 
 
 @pytest.mark.parametrize(
@@ -137,11 +120,11 @@ def test_a_benchmark_s_languages_are_those_of_its_datasets(jobs):
         {"mbert": {"base": "xlmr", "recipe": "msm"}},  # the catalogue has its checkpoint
     ],
 )
-def test_a_base_or_a_recipe_that_would_change_nothing_is_refused(jobs, models):
+def test_a_base_or_a_recipe_that_would_change_nothing_is_refused(checked, models):
     (name,) = models
     with pytest.raises(SteleError, match=f"models.{name}: {name} is read from a checkpoint.*`checkpoint: train`"):
-        checked(jobs, scale="paper", models=models)
-    checked(jobs, scale="paper", models={name: {**models[name], "recipe": "msm", "checkpoint": "train"}})
+        checked(scale="paper", models=models)
+    checked(scale="paper", models={name: {**models[name], "recipe": "msm", "checkpoint": "train"}})
 
 
 # --- names in the user's own tables -----------------------------------------------------------------------------------
