@@ -53,13 +53,8 @@ def test_the_shipped_schema_is_in_sync(root):
         ({"user_data": {"laqera": "x"}}, ["user_data", "'laqera'", "'lareqa'"]),
         ({"recompute": "mine"}, ["recompute", "'own' or 'all'"]),
         ({"results_dir": "."}, ["results_dir", "'.'"]),
-        ({"results_dir": "my results"}, ["results_dir", "'my results'"]),
         ({"results_dir": "/"}, ["config.yaml: results_dir: found '/' (the project lies in it)", "a folder of its own"]),
-        (
-            {"models": {"xlmr": {"label": "abc\u202edef"}}},
-            ["models.xlmr.label", "U+202E (RIGHT-TO-LEFT OVERRIDE) at 4"],
-        ),
-        ({"models": {"xlmr": {"label": "abc\0"}}}, ["models.xlmr.label", "U+0000 (a control character) at 4"]),
+        ({"models": {"xlmr": {"label": "abc\u202e"}}}, ["models.xlmr.label", "U+202E (RIGHT-TO-LEFT OVERRIDE) at 4"]),
         ({"models": {"xlmr": {"label": "two\nlines"}}}, ["models.xlmr.label", "U+000A (a control character) at 4"]),
         ({"dump_date": 20221345}, ["dump_date", "an existing day"]),
         ({"dump_date": "2022١٢01"}, ["dump_date"]),
@@ -69,7 +64,6 @@ def test_the_shipped_schema_is_in_sync(root):
         ({"seeds": {"finetuning": [10**19]}}, ["seeds.finetuning.0", "4294967295"]),
         ({"user_data": {"lareqa": ""}}, ["user_data.lareqa", "want the path of a folder"]),
         ({"mirrors": ["file:///data"]}, ["mirrors.0", "https://"]),
-        ({"mirrors": ["ftp://example.org"]}, ["mirrors.0", "https://"]),
         ({"mirrors": ["https://"]}, ["mirrors.0", "https://"]),
         ({"mirrors": [" "]}, ["mirrors.0"]),
         ({"models": {"mine": {"base": "bm25", "recipe": "msm"}}}, ["models.mine.base", "bm25 has no encoder"]),
@@ -125,10 +119,6 @@ def test_an_error_names_the_file_that_says_it():
         parse_config({"papers": ["mms"]}, where)
 
 
-MSM = load("recipes")["pretraining"]["msm"]
-TUNING = {key: value for key, value in load("recipes")["finetuning"]["nq"].items() if key != "start"}
-
-
 def test_config_values_are_read_as_they_are_meant():
     assert parse_config({"dump_date": 20220801}).dump_date == "20220801"
     numbers = {"pretraining": ["0", "12"], "finetuning": [1]}  # as Snakemake reads them from a command line
@@ -151,7 +141,8 @@ def test_config_values_are_read_as_they_are_meant():
     ],
 )
 def test_a_key_of_a_pretraining_recipe_has_a_type_and_a_range(changes, said):
-    recipe = {key: value for key, value in MSM.items() if key != "mining"} | {"languages": ["en"]}
+    recipe = {**load("recipes")["pretraining"]["msm"], "languages": ["en"]}
+    del recipe["mining"]
     parse_pretraining(recipe)
     with pytest.raises(SteleError, match=said):
         parse_pretraining(recipe | changes)
@@ -161,9 +152,11 @@ def test_a_key_of_a_pretraining_recipe_has_a_type_and_a_range(changes, said):
     "changes", [{"batch": True}, {"epochs": "3"}, {"betas": [1, 0.9]}, {"eps": -1}, {"clip_norm": 0}]
 )
 def test_a_key_of_a_finetuning_recipe_has_a_type_and_a_range(changes):
-    parse_finetuning(TUNING)
+    recipe = {**load("recipes")["finetuning"]["nq"]}
+    recipe.pop("start", None)
+    parse_finetuning(recipe)
     with pytest.raises(SteleError, match=f"--recipe: {next(iter(changes))}"):
-        parse_finetuning(TUNING | changes)
+        parse_finetuning(recipe | changes)
 
 
 def test_a_folder_and_a_list_are_no_configuration(tmp_path):
@@ -176,8 +169,7 @@ def test_a_folder_and_a_list_are_no_configuration(tmp_path):
 
 @pytest.mark.parametrize("key", ["offline", "keep_index", "verify_inputs"])
 def test_flags_may_be_given_on_the_command_line_as_yaml_writes_them(key):
-    read = [getattr(parse_config({key: text}), key) for text in ("true", "false")]
-    assert read == [True, False]
+    assert [getattr(parse_config({key: text}), key) for text in ("true", "false")] == [True, False]
 
 
 def check_override(jobs, **model):
@@ -198,7 +190,6 @@ def check_override(jobs, **model):
         ({"mining": "msm_blocks"}, ["mining", "'msm_blocks'"]),
         ({"mining": {"msm": "msm_block", "mlm": "mlm"}}, ["mining", "'msm_block'", "'msm_blocks'"]),
         ({"objective": "msmm"}, ["objective: unknown objective 'msmm'; did you mean 'msm'"]),
-        ({"objective": 5}, ["objective: unknown objective '5'"]),
         ({"objective": None}, ["objective: unknown objective 'None'"]),
         ({"languages": [["en"]]}, ["languages: unknown language \"['en']\""]),
         ({"steps": None, "equal_compute_to": "msmm"}, ["equal_compute_to", "'msmm'", "'msm'"]),
@@ -213,11 +204,8 @@ def test_a_wrong_value_is_named_with_its_place(jobs, override, parts):
     assert all(part in str(error.value) for part in ["mine.yaml: models.mine.override", *parts]), str(error.value)
 
 
-def test_a_right_one_passes(jobs):
-    check_override(jobs, override={"mu": 0.9, "languages": ["en", "sw"], "mining": {"msm": "msm_blocks", "mlm": "mlm"}})
-
-
 def test_an_override_that_nothing_would_read_is_refused(jobs):
+    check_override(jobs, override={"mu": 0.9, "languages": ["en", "sw"], "mining": {"msm": "msm_blocks", "mlm": "mlm"}})
     with pytest.raises(SteleError, match=r"mine\.yaml: models\.mine\.override: mine is not pretrained here"):
         check_override(jobs, checkpoint="released", override={"mu": 0.9})
     check_override(jobs, checkpoint="released")
@@ -231,24 +219,21 @@ def workflow(*more, own=("config.yaml",), **said):
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "config.yaml").write_text("models: {}\noffline: false\n")
+    (tmp_path / "config.yaml").write_text("offline: false\n")
     return tmp_path
 
 
 def test_the_file_of_the_command_line_overrules_config_yaml_and_config_overrules_both(folder):
+    with open("config.yaml", "a") as handle:
+        handle.write("models: {first: {base: xlmr}}\n")
     (folder / "mine.yaml").write_text("offline: true\nmodels: {mine: {base: xlm}}\n")
     where = read_sources(workflow(folder / "mine.yaml", papers=["msm"]))
     assert [name for name, _ in where.files] == ["config.yaml", "mine.yaml", "--config"]
     assert where("offline") == "mine.yaml: offline"
     assert where("models", "mine", "base") == "mine.yaml: models.mine.base"
+    assert where("models", "first", "base") == "config.yaml: models.first.base", "the key below decides"
     assert where("papers", 0) == "--config: papers.0"
     assert where("seeds") == "config.yaml: seeds"
-
-
-def test_the_key_below_decides_not_the_one_above():
-    given = [("config.yaml", {"models": {"a": {"base": "x"}}}), ("mine.yaml", {"models": {"b": {"base": "y"}}})]
-    assert Sources(given)("models", "a", "base").startswith("config.yaml")
-    assert Sources(given)("models", "b", "base").startswith("mine.yaml")
 
 
 @pytest.mark.parametrize("name", ["config.yaml", "mine.yaml"])

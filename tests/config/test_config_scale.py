@@ -1,8 +1,5 @@
 """Scales: which one a run is of, and what is wrong with one of the user's own, said before anything is built."""
 
-import os
-from pathlib import Path
-
 import pytest
 import yaml
 
@@ -30,12 +27,7 @@ def own(jobs, tmp_path):
     return call
 
 
-def test_an_unknown_scale_is_named_with_the_nearest():
-    with pytest.raises(SteleError, match=r"'minature'.*'miniature'"):
-        scale.load_scale("minature")
-
-
-@pytest.mark.parametrize("name", ["...yaml", "..yaml.yml", ".git.yaml", "-rf.yaml", "paper.yaml", "miniature.yml"])
+@pytest.mark.parametrize("name", ["...yaml", "..yaml.yml", "-rf.yaml", "paper.yaml", "miniature.yml"])
 def test_a_scale_s_file_has_a_name_that_its_folders_can_have(jobs, tmp_path, name):
     """`...yaml` without its suffix is `..`: work/.. would be the project."""
     (tmp_path / name).write_text(yaml.safe_dump(MINE))
@@ -56,10 +48,6 @@ def test_a_scale_of_one_s_own_is_taken(own):
         ({"languages": ["en", "swa"]}, ["own.yaml: languages", "'swa'", "'sw'"]),
         ({"generated": True}, ["own.yaml: languages", "sw"]),
         ({"generated": True, "languages": ["en", "af"]}, ["own.yaml: languages", "'af'"]),
-        (
-            {"generated": True, "languages": ["en"], "world": {"entites": 50}},
-            ["own.yaml: unknown key 'world.entites'", "'entities'"],
-        ),
         ({"pretraining": {"mms": {}}}, ["own.yaml: pretraining", "'mms'", "'msm'"]),
         ({"pretraining": {"msm": {"stepps": 3}}}, ["own.yaml: unknown key 'pretraining.msm.stepps'", "'steps'"]),
         ({"pretraining": {"msm": {"steps": -3}}}, ["own.yaml: pretraining.msm.steps", "-3"]),
@@ -69,10 +57,7 @@ def test_a_scale_of_one_s_own_is_taken(own):
         ({"finetuning": {"nq": {"epohs": 2}}}, ["own.yaml: unknown key 'finetuning.nq.epohs'", "'epochs'"]),
         ({"pairs": {"msn": {}}}, ["own.yaml: pairs", "'msn'", "'msm'"]),
         ({"pairs": {"msm": {"sentence": 3}}}, ["own.yaml: unknown key 'pairs.msm.sentence'", "'sentences'"]),
-        (
-            {"corpora": {"mrtydi_corpus": {"documents": 3}}},
-            ["own.yaml: corpora", "mrtydi_corpus is used whole", "cc100"],
-        ),
+        ({"corpora": {"mrtydi_corpus": {}}}, ["own.yaml: corpora", "mrtydi_corpus is used whole", "cc100"]),
         ({"corpora": {"cc100": {"pages": 3}}}, ["own.yaml: corpora.cc100.documents", "corpora.cc100.pages"]),
         ({"corpora": {"wikipedia": {"pages": 0}}}, ["own.yaml: corpora.wikipedia.pages", "0"]),
         ({"corpora": 7}, ["own.yaml: corpora", "7"]),
@@ -121,10 +106,12 @@ def test_a_scale_may_leave_a_model_no_language_at_all(own, like, generated):
     assert plan.availability.model_problem("msm") is None and plan.stores.shared_caps["msm", "xlmr", "sw"]
 
 
-def test_a_scale_of_a_user_takes_neither_title_nor_generated_from_another(jobs, tmp_path):
+def test_a_scale_that_is_unknown_or_does_not_say_whether_it_is_generated_is_refused(jobs, tmp_path):
+    """It takes neither that nor its title from another."""
     (tmp_path / "own.yaml").write_text(yaml.safe_dump({"like": "study", "title": "mine"}))
-    with pytest.raises(SteleError, match="generated"):
-        jobs(scale=str(tmp_path / "own.yaml"))
+    for name, said in ((str(tmp_path / "own.yaml"), "generated"), ("minature", "'minature'.*'miniature'")):
+        with pytest.raises(SteleError, match=said):
+            jobs(scale=name)
 
 
 @pytest.mark.parametrize("name", catalogue.scale_names())
@@ -163,12 +150,11 @@ def test_a_file_is_one_scale_however_its_path_is_written(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     ways = ["own.yaml", "./own.yaml", str(tmp_path / "own.yaml"), f"../{tmp_path.name}/own.yaml"]
     assert {scale.resolve_scale(model.Config(scale=way), {})[0] for way in ways} == {"own.yaml"}
-    assert os.getcwd() == str(Path(tmp_path))
 
 
 def test_a_second_scale_is_refused_with_the_two_ways_out(tmp_path):
     way = "give another folder (--config results_dir=results_paper)"
-    scale.check_stamp(tmp_path / "results", "small", way)
-    scale.check_stamp(tmp_path / "results", "small", way)
+    for _ in range(2):
+        scale.check_stamp(tmp_path / "results", "small", way)
     with pytest.raises(SteleError, match=r"results_dir=.*remove"):
         scale.check_stamp(tmp_path / "results", "paper", way)

@@ -56,8 +56,7 @@ def test_a_folder_is_on_the_disk_before_it_is_swapped_in_and_each_file_is_synced
         swapped.clear()
     files = [name for name in synced if not name.startswith(".")]
     assert sorted(files) == ["ours.json", "weights"] and len(swapped) == 1
-    synced.clear()
-    swapped.clear()
+    synced.clear(), swapped.clear()
     atomic_write_json(tmp_path / "alone.json", 1)
     assert len(synced) == 1
 
@@ -81,6 +80,9 @@ def test_a_folder_outlives_a_kill_in_the_middle_of_the_swap(tmp_path, last):
     path = tmp_path / "folder"
     with atomic_directory(path, "job") as new:
         (new / "a").write_text("a")
+    users = [tmp_path / name for name in (".folder.4194304999.old", ".folder.4194304999.part", "folder.part")]
+    for other in users:  # no names of ours, though they look like ours
+        (other / "chapters").mkdir(parents=True)
     killed = subprocess.run([sys.executable, "-c", SWAP, str(path), str(last)])
     assert killed.returncode == -signal.SIGKILL
     with pytest.raises(RuntimeError), atomic_directory(path, "job"):
@@ -89,7 +91,7 @@ def test_a_folder_outlives_a_kill_in_the_middle_of_the_swap(tmp_path, last):
     with atomic_directory(path, "job") as new:
         (new / "c").write_text("c")
     assert [p.name for p in listed(path)] == ["c"]
-    assert [p.name for p in tmp_path.iterdir()] == ["folder"], "nothing is left over"
+    assert {*tmp_path.iterdir()} == {path, *users} and all((other / "chapters").exists() for other in users)
 
 
 def test_a_swap_that_fails_half_way_leaves_the_old_folder(tmp_path, monkeypatch):

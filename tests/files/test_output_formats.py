@@ -27,11 +27,6 @@ def test_numbers_and_plain_texts_stay(value):
     assert csv_cell(value) == csv_text(value) == value
 
 
-@pytest.mark.parametrize("value", [-1.2, -3, None, True])
-def test_a_csv_cell_that_is_no_text_stays(value):
-    assert csv_cell(value) is value
-
-
 def test_a_reader_gets_the_same_texts():
     """Hidden characters apart, which no output has (`neutralised`)."""
     generator = random.Random(5)
@@ -64,7 +59,6 @@ def test_no_other_module_writes_csv(root):
     assert actual == {"stele/files/formats.py", "stele_world/writers/dpr.py"}
 
 
-# --- characters -------------------------------------------------------------------------------------------------------
 HIDDEN = "\0\x07\x1b\x7f\x85\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff\ud800"
 
 

@@ -3,8 +3,6 @@
 import json
 import os
 import re
-import subprocess
-import sys
 
 import pytest
 
@@ -25,12 +23,10 @@ def made(folder, job=JOB, name="pairs.parquet"):
 
 def tree(folder):
     """Every path below a folder with its bytes or the place it links to."""
-    return {
-        path.relative_to(folder).as_posix(): os.readlink(path)
-        if path.is_symlink()
-        else path.is_file() and path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-    }
+    contents = {}
+    for path in folder.rglob("*"):
+        contents[path] = os.readlink(path) if path.is_symlink() else path.is_file() and path.read_bytes()
+    return contents
 
 
 def users_files(folder):
@@ -70,13 +66,11 @@ def test_the_commands_are_found():
     assert len(calls) >= 27
 
 
-@pytest.mark.parametrize(
-    "call", [["retrieval", "project"], ["scoring", "count_lengths"], ["tables", "card"]], ids=" ".join
-)
+@pytest.mark.parametrize("call", ["retrieval project", "scoring count_lengths", "tables card"])
 def test_a_file_of_the_users_is_not_replaced_by_the_record_beside_an_output(call, tmp_path, capsys):
     (tmp_path / "thesis.json").write_text('{"title": "Thesis"}')
-    before = tree(tmp_path)
-    assert cli.main([*call, "--output", str(tmp_path / ("thesis.md" if "card" in call else "thesis.csv"))]) == 1
+    before, name = tree(tmp_path), "thesis.md" if "card" in call else "thesis.csv"
+    assert cli.main([*call.split(), "--output", str(tmp_path / name)]) == 1
     assert "thesis.json: is not a record of Stele's" in capsys.readouterr().err and tree(tmp_path) == before
 
 
@@ -99,16 +93,15 @@ def test_a_folder_is_replaced_if_it_is_new_empty_or_of_the_same_job_alone(tmp_pa
         lambda folder: (folder / "inner/link").symlink_to(folder.parent),
         lambda folder: (folder / "gone").symlink_to("nowhere"),
         lambda folder: made(folder / "another"),
-        lambda folder: os.mkfifo(folder / "pipe"),
     ],
-    ids=["file", "hidden", "folder", "link", "dead link", "output", "pipe"],
+    ids=["file", "hidden", "folder", "link", "dead link", "output"],
 )
 def test_whatever_somebody_adds_to_an_output_stays(add, tmp_path):
     add(made(tmp_path / "out"))
-    before = tree(tmp_path) if not (tmp_path / "out/pipe").exists() else None
+    before = tree(tmp_path)
     with pytest.raises(SteleError, match=r"out: not replaced.*did not make"):
         made(tmp_path / "out")
-    assert before in (None, tree(tmp_path))
+    assert tree(tmp_path) == before
 
 
 def test_what_is_added_during_the_work_stays(tmp_path):
@@ -130,8 +123,8 @@ def test_an_output_whose_record_snakemake_has_deleted_is_made_again(tmp_path):
 
 def test_without_a_mark_the_record_says_what_there_is(tmp_path):
     """Of outputs older than marks, and of copies without hidden files."""
-    (out := made(tmp_path / "out") / MARK).unlink()
-    out = out.parent
+    out = made(tmp_path / "out")
+    (out / MARK).unlink()
     with pytest.raises(SteleError, match=r"pairs.parquet"):
         check_replaceable(out, JOB)
     (out / "record.json").write_text(json.dumps({"job": JOB, "outputs": {"inner/pairs.parquet": {}}}))
@@ -221,33 +214,6 @@ def test_a_record_and_files_beside_it_are_replaced_only_as_the_same_jobs(tmp_pat
     assert cli.main([*call, str(tmp_path / "a/new.json")]) == cli.WRONG_USAGE  # the output is fine, others are missing
 
 
-SWAPS = """
-import os, signal, sys
-from stele.files.atomic import atomic_directory
-rename, count = os.rename, iter(range(9))
-def dying(source, target):
-    if next(count) == 1:
-        os.kill(os.getpid(), signal.SIGKILL)
-    rename(source, target)
-os.rename = dying
-with atomic_directory(sys.argv[1], "pairs mine") as new:
-    (new / "b").write_text("b")
-"""
-
-
-def test_names_beside_that_are_not_ours_stay_whoever_lives(tmp_path):
-    """Only names that no other program gives are taken for leftovers, and put back or removed."""
-    users = [tmp_path / f".out.4194304999.{ending}" for ending in ("old", "part")]
-    for path in users:
-        users_files(path)
-    users_files(tmp_path / "out.part")
-    made(tmp_path / "out")
-    assert subprocess.run([sys.executable, "-c", SWAPS, str(tmp_path / "out")]).returncode < 0
-    made(tmp_path / "out")
-    assert all((path / "chapters/one.tex").exists() for path in [*users, tmp_path / "out.part"])
-    assert {path.name for path in tmp_path.iterdir()} == {"out", "out.part", *(path.name for path in users)}
-
-
 def test_a_folder_of_files_under_way_is_claimed_only_if_it_is_free(tmp_path):
     users_files(tmp_path / "mine")
     for known in (lambda name: None, re.compile("[0-9]+").fullmatch):
@@ -288,9 +254,6 @@ REMOVES = {
 
 
 def test_what_removes_folders_is_known(root):
-    package = root / "src/stele"
     calls = re.compile(r"\brmtree\(|\bos\.rename\(|\bshutil\.move\(|\.removedirs\(|\.rename\(")
-    found = {p.relative_to(package).as_posix() for p in package.rglob("*.py") if calls.search(p.read_text())}
-    world = root / "src/stele_world"
-    found |= {p.relative_to(root / "src").as_posix() for p in world.rglob("*.py") if calls.search(p.read_text())}
-    assert found == {*REMOVES}
+    paths = [path for path in (root / "src").rglob("*.py") if calls.search(path.read_text())]
+    assert {path.relative_to(root / "src").as_posix().removeprefix("stele/") for path in paths} == {*REMOVES}
