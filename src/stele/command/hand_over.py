@@ -3,7 +3,6 @@
 Every job starts one, so it imports little: with argparse, dataclasses and pathlib it would take twice the time.
 """
 
-import array
 import json
 import os
 import signal
@@ -40,9 +39,8 @@ def hand_over(path: str, arguments: Sequence[str], package: str = "stele") -> in
         return None
     request = {"package": package, "argv": list(arguments), "cwd": os.getcwd(), "env": dict(os.environ)}
     request |= {"prefix": sys.prefix, "client": os.getpid()}
-    descriptors = array.array("i", [0, 1, 2])
     message = json.dumps(request).encode() + b"\n"
-    sent = connection.sendmsg([message], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, descriptors)])
+    sent = socket.send_fds(connection, [message], [0, 1, 2])
     if sent < len(message):  # sending nothing fails too, where the worker has declined and hung up already
         connection.sendall(message[sent:])
     for number in FORWARDED:

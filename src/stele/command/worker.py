@@ -13,7 +13,6 @@ While a child runs, a file beside the socket says whose it is (`child_of`).
 
 from __future__ import annotations
 
-import array
 import contextlib
 import gc
 import json
@@ -165,34 +164,27 @@ def serve(server: socket.socket, preload: Sequence[str] = PRELOAD) -> None:
         _drop(path)
 
 
-def _request(connection: socket.socket) -> tuple[dict, array.array] | None:
+def _request(connection: socket.socket) -> tuple[dict, list[int]] | None:
     """A client's request and file descriptors; None if it disconnected or uses another Python."""
-    descriptors = array.array("i")
-    request = None
+    descriptors: list[int] = []
     try:
         connection.settimeout(REQUEST_TIMEOUT)
-        message, ancillary, _, _ = connection.recvmsg(1 << 16, socket.CMSG_LEN(3 * descriptors.itemsize))
-        for level, kind, data in ancillary:
-            if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
-                descriptors.frombytes(data[: len(data) - len(data) % descriptors.itemsize])
+        message, descriptors, _, _ = socket.recv_fds(connection, 1 << 16, 3)
         while not message.endswith(b"\n"):
             part = connection.recv(1 << 16)
             if not part:
                 raise EOFError
             message += part
-        content = json.loads(message)
-        if content["prefix"] == sys.prefix and "client" in content:
-            request = content
-        else:
-            connection.sendall(DECLINED)
-        connection.settimeout(None)
+        request = json.loads(message)
+        if request["prefix"] == sys.prefix and "client" in request:
+            connection.settimeout(None)
+            return request, descriptors
+        connection.sendall(DECLINED)
     except (OSError, EOFError, ValueError):
-        request = None
-    if request is None:
-        for descriptor in descriptors:
-            os.close(descriptor)
-        return None
-    return request, descriptors
+        pass
+    for descriptor in descriptors:
+        os.close(descriptor)
+    return None
 
 
 def _fork(request: Mapping, descriptors: Sequence[int], sockets: Sequence[socket.socket], pidfds: Iterable[int]) -> int:

@@ -171,17 +171,8 @@ def _sync(path: Path) -> None:
     File names need no flush: the file system's journal keeps their order, and an output whose name is lost is made
     again. A file with a name but without its bytes, however, would be taken for complete.
     """
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _sync_files(folder: Path) -> None:
-    for path in folder.rglob("*"):
-        if path.is_file():
-            _sync(path)
+    with open(path, "rb") as handle:
+        os.fsync(handle.fileno())
 
 
 def _is_unfinished(folder: Path) -> bool:
@@ -238,7 +229,8 @@ def swap_in(new: Path, path: Path, job: str) -> None:
     path, old = check_replaceable(path, job), path.with_name(f".{path.name}.{os.getpid()}.{OLD}")
     atomic_write_json(new / MARK, mark_of(new, job))
     if not _is_unfinished(path.parent):
-        _sync_files(new)
+        for file in filter(Path.is_file, new.rglob("*")):
+            _sync(file)
     try:
         if path.exists():
             os.rename(path, old)
