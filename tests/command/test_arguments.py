@@ -57,10 +57,7 @@ def test_a_line_is_read_as_the_shell_gives_it(line, values):
         ([], "missing: BENCHMARK"),
         (["x", "--limmit", "3"], "--limmit. Did you mean --limit?"),
         (["x", "--limit", "1.0"], "--limit: '1.0' is not a whole number"),
-        (
-            ["x", "--limit", "1", "--seed", "a", "--level", "nan"],
-            "--level: 'nan' is not a number\n--seed: 'a' is not a whole",
-        ),
+        (["x", "--seed", "a", "--level", "nan"], "--level: 'nan' is not a number\n--seed: 'a' is not a whole"),
         (["x", "--seed", "-1"], "--seed: Input should be greater than or equal to 0"),
         (["x", "--languages"], "--languages requires at least 1"),
         (["x", "--encoder"], "--encoder requires an argument"),
@@ -122,14 +119,12 @@ def test_a_count_below_1_and_a_seed_below_0_are_refused_by_every_command():
 def test_a_whole_number_has_the_digits_0_to_9(text):
     with pytest.raises(ValueError):
         arguments.whole(text)
-    assert arguments.whole("-10") == -10
 
 
 @pytest.mark.parametrize("text", ["٠.٥", "1_0.5", "nan", "inf", "1e999", "", "0,5"])
 def test_a_number_is_finite_and_has_the_digits_0_to_9(text):
     with pytest.raises(ValueError):
         arguments.number(text)
-    assert arguments.number("-.5e-1") == -0.05
 
 
 def test_a_seed_is_one_that_all_generators_take():
@@ -147,12 +142,9 @@ def test_an_output_of_another_ending_or_a_folder_is_refused_before_the_work(tmp_
     assert f"{tmp_path / name}: " in (message := capsys.readouterr().err) and "want a file that ends in" in message
 
 
-def test_a_folder_is_never_written_over(tmp_path):
+def test_a_folder_is_never_written_over_and_a_path_below_a_file_is_one_error(tmp_path, capsys):
     with pytest.raises(SteleError, match="a folder, want the name of a file"), atomic_file(tmp_path):
         pass
-
-
-def test_a_path_below_a_file_is_one_error(tmp_path, capsys):
     (tmp_path / "file").write_text("x")
     assert cli.main(["tables", "schema", "--to", str(tmp_path / "file")]) == 1
     assert str(tmp_path / "file") in (message := capsys.readouterr().err) and message.startswith("stele: error: ")
@@ -163,18 +155,18 @@ def test_an_argument_that_is_no_text_is_named(capsys):
     assert "is not UTF-8" in capsys.readouterr().err
 
 
+ENCODING = "--benchmark mine --data x=y --encoder r --state s --output record.json"
+
+
 @pytest.mark.parametrize(
     "command",
     [
         "tables all_tables --name ../x",
-        "retrieval retrieve --languages en ../x",
-        "retrieval encode_collection --collection /x",
+        f"retrieval retrieve --languages en ../x {ENCODING}",
+        f"retrieval encode_collection --collection /x {ENCODING}",
     ],
 )
 def test_a_name_that_becomes_a_part_of_a_path_stays_in_its_folder(command, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    stage, name, *line = command.split()
-    rest = [] if stage == "tables" else ["--benchmark", "mine", "--data", "x=y", "--encoder", "r", "--state", "s"]
-    rest += [] if stage == "tables" else ["--output", "record.json"]
-    assert cli.main([stage, name, *line, *rest]) == 1
+    assert cli.main(command.split()) == 1
     assert "x' could lead outside its folder" in capsys.readouterr().err

@@ -36,15 +36,9 @@ def test_an_error_that_the_user_can_mend_is_1(tmp_path, capsys):
 def test_a_library_that_interrupts_for_want_of_memory_is_no_ctrl_c(monkeypatch, capsys):
     """OpenBLAS raises SIGINT where it can start no threads."""
 
-    def interrupt(*_):
-        raise KeyboardInterrupt
-
-    def refuse(thread):
-        raise RuntimeError("can't start new thread")
-
-    monkeypatch.setattr(cli, "_run", interrupt)
+    monkeypatch.setattr(cli, "_run", mock.Mock(side_effect=KeyboardInterrupt))
     assert cli.main(["tables", "table"]) == 130 and capsys.readouterr().err == "stele: error: interrupted\n"
-    monkeypatch.setattr("threading.Thread.start", refuse)
+    monkeypatch.setattr("threading.Thread.start", mock.Mock(side_effect=RuntimeError("can't start new thread")))
     assert cli.main(["tables", "table"]) == 1
     assert capsys.readouterr().err.startswith("stele: error: memory is full, or a limit of it is reached")
 
@@ -129,10 +123,7 @@ def test_output_that_nobody_reads_on_ends_quietly(arguments):
 
 
 def test_another_pipe_that_breaks_is_an_error_like_any_other(monkeypatch):
-    def broken(*given):
-        raise BrokenPipeError(32, "Broken pipe")
-
-    monkeypatch.setattr(cli, "_main", broken)
+    monkeypatch.setattr(cli, "_main", mock.Mock(side_effect=BrokenPipeError(32, "Broken pipe")))
     with open(os.devnull, "w") as stdout:
         monkeypatch.setattr(sys, "stdout", stdout)
         with pytest.raises(BrokenPipeError):

@@ -54,15 +54,12 @@ def test_an_interrupt_is_heard_in_the_background_and_where_it_is_ignored_no_othe
 def test_a_process_is_alive_until_it_is_killed(driver):
     name = parent_watch.identity(driver.pid)
     assert parent_watch.alive(name) and parent_watch.is_here(name)
+    pid, _, rest = name.partition(":")
+    started, _, host = rest.partition("@")
+    assert not parent_watch.alive(f"{pid}:{int(started) + 1}@{host}"), "an id that is used again"
     driver.kill()
     driver.wait()
     assert not parent_watch.alive(name)
-
-
-def test_an_id_used_again_is_another_process(driver):
-    pid, _, rest = parent_watch.identity(driver.pid).partition(":")
-    started, _, host = rest.partition("@")
-    assert not parent_watch.alive(f"{pid}:{int(started) + 1}@{host}")
 
 
 def test_a_job_ends_with_its_driver(driver):
