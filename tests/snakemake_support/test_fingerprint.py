@@ -16,27 +16,26 @@ def test_comments_docstrings_and_formatting_do_not_count():
     assert fingerprint.source_digest(plain) != fingerprint.source_digest(plain.replace("1", "2"))
 
 
+def write(root, files):
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+
+
 @pytest.fixture
 def package(tmp_path, monkeypatch):
     """A small package: command -> shared -> deep (inside a function), and two objectives chosen by name."""
     root = tmp_path / "pack"
     files = {
-        "__init__.py": "",
-        "stage/__init__.py": "",
         "stage/command.py": "from pack.shared import tool\n",
-        "shared/__init__.py": "",
         "shared/tool.py": "def f():\n    from ..deep import g\n    return g\n",
         "deep.py": "def g():\n    return 1\n",
-        "objectives/__init__.py": "",
         "objectives/one.py": "import pack.deep\n",
         "objectives/two.py": "x = 1\n",
         "lonely.py": "x = 1\n",
         "data/a.yaml": "a: 1\n",
     }
-    for name, text in files.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+    write(root, {f"{folder}/__init__.py": "" for folder in (".", "stage", "shared", "objectives")} | files)
     monkeypatch.setattr(fingerprint, "ROOT", root)
     monkeypatch.setattr(fingerprint, "PACKAGE", "pack")
     return root
@@ -74,12 +73,8 @@ def test_what_the_package_offers_its_users_is_reached_by_no_command(package):
 
 def test_the_package_beside_it_is_named_in_full_and_followed_into_the_product(package):
     world = package.parent / "stele_world"
-    (world / "writers").mkdir(parents=True)
-    (world / "__init__.py").write_text("")
-    (world / "writers/__init__.py").write_text("")
-    (world / "writers/a.py").write_text("from stele_world.data import x\n")
-    (world / "data.py").write_text("from pack.shared import tool\n")
-    (world / "a.yaml").write_text("a: 1\n")
+    files = {"__init__.py": "", "writers/__init__.py": "", "writers/a.py": "from stele_world.data import x\n"}
+    write(world, {**files, "data.py": "from pack.shared import tool\n", "a.yaml": "a: 1\n"})
     modules = fingerprint.package_modules("stele_world.writers")
     reached = {"stele_world", "stele_world.writers", "stele_world.writers.a", "stele_world.data"}
     assert set(fingerprint.closure(modules)) == {*reached, "shared", "shared.tool", "deep"}

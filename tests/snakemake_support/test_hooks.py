@@ -3,6 +3,7 @@
 import os
 import types
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from snakemake_interface_common.exceptions import WorkflowError
@@ -12,10 +13,7 @@ from stele.snakemake_support import hooks
 
 
 def test_without_a_worker_a_run_goes_on_and_says_so(monkeypatch, capsys):
-    def refuse():
-        raise OSError("AF_UNIX path too long")
-
-    monkeypatch.setattr("stele.command.worker.start", refuse)
+    monkeypatch.setattr("stele.command.worker.start", mock.Mock(side_effect=OSError("AF_UNIX path too long")))
     monkeypatch.delenv("STELE_WORKER", raising=False)
     hooks._start_worker()
     assert "STELE_WORKER" not in os.environ and "no local worker" in capsys.readouterr().err
@@ -33,8 +31,8 @@ def test_a_folder_of_the_users_that_does_not_exist_is_named(jobs, tmp_path, caps
     assert line.startswith(f"Stele: user_data.mrtydi: {tmp_path}/typo does not exist")
 
 
-def rules(**more):
-    settings = types.SimpleNamespace(deployment_method=more.pop("methods", ()))
+def rules(*methods):
+    settings = types.SimpleNamespace(deployment_method=methods)
     known = [types.SimpleNamespace(name=name) for name in ("score", "dataset")]
     return types.SimpleNamespace(deployment_settings=settings, rules=known, _localrules={"dataset"})
 
@@ -46,7 +44,7 @@ def test_only_a_run_in_containers_gives_its_rules_an_image(tmp_path, monkeypatch
         (tmp_path / folder / "stele.sif").touch()
         monkeypatch.setenv("STELE_CLUSTER", f"names-{number}.yaml")
         (tmp_path / f"names-{number}.yaml").write_text(f"software: container\ncontainer: '{folder}/stele.sif'\n")
-        without, within = rules(), rules(methods=[job_environment.CONTAINER])
+        without, within = rules(), rules(job_environment.CONTAINER)
         job_environment.finish_rules(without)
         assert not any(hasattr(rule, "container_img") for rule in without.rules)
         if folder == "a b":

@@ -56,11 +56,6 @@ def test_the_locks_of_a_living_run_stay(folder):
         living.stdin.close()
 
 
-def test_locks_without_any_record_are_not_ours_to_remove(folder):
-    locks.clear_stale_locks()
-    assert locked()
-
-
 def test_a_run_of_another_host_keeps_its_locks_and_the_user_is_told_the_way_out(folder, capsys):
     path = record("away", AWAY)
     record("dead", DEAD)
@@ -90,7 +85,7 @@ def test_a_run_notes_and_forgets_itself_and_is_no_stranger_to_itself(folder):
     assert not list(locks.DRIVERS.glob("*.json"))
 
 
-def test_a_record_that_cannot_be_read_is_removed(folder):
+def test_a_record_that_cannot_be_read_is_removed_and_locks_without_any_are_not_ours_to_remove(folder):
     path = locks.DRIVERS / "half.json"
     path.write_text('{"process": ')
     locks.clear_stale_locks()

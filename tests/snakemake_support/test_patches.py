@@ -49,12 +49,12 @@ def test_the_patches_fit_the_locked_versions_and_each_name_that_they_replace_is_
             assert f"\n{patch.package}=={patches.SERIES[patch.package]}." in lock.read_text(), lock.name
     names = ("get_min_job_age", "query_job_status_squeue", "query_job_status_sacct", "query_job_status")
     assert all(callable(getattr(slurm, name)) for name in (*names, "get_job_wildcards", "SubmittedJobInfo"))
-    assert callable(slurm.Executor.run_job) and callable(slurm.Executor.cancel) and callable(jobstep.Executor.run_job)
-    assert callable(slurm.Executor._report_job_submission_threadsafe) and callable(PersistenceBase.finished)
-    assert callable(slurm.Executor._report_job_error_threadsafe)
+    methods = ("run_job", "cancel", "_report_job_submission_threadsafe", "_report_job_error_threadsafe")
+    assert all(callable(getattr(slurm.Executor, name)) for name in methods)
+    assert callable(jobstep.Executor.run_job) and callable(PersistenceBase.finished)
 
 
-@pytest.mark.parametrize("number", ["9.26.4", "9.30.0", "10.0.1"])
+@pytest.mark.parametrize("number", ["9.26.4", "9.270.0"])
 def test_another_snakemake_is_left_as_it_is_and_one_sentence_says_so(installed, capsys, number):
     importlib.import_module("snakemake.cli")  # its modules import each other: this one first
     from snakemake import benchmark, dag

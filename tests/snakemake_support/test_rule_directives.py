@@ -86,8 +86,7 @@ def test_what_the_command_line_sets_wins(jobs):
 
 
 @pytest.mark.parametrize(
-    ("rule", "generated", "file"),
-    [("score", True, "data"), ("pretrain", True, "cpu"), ("pretrain", False, "gpu"), ("cost", True, "snakemake")],
+    ("rule", "generated", "file"), [("score", True, "data"), ("pretrain", True, "cpu"), ("pretrain", False, "gpu")]
 )
 def test_a_rule_runs_in_the_environment_of_its_entry(tmp_path, rule, generated, file):
     path = rule_directives.environment_file(tmp_path / "{x}", rule, generated)
