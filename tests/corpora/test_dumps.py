@@ -68,18 +68,6 @@ def test_shards_have_about_equal_bytes():
         assert all(part.begin in offsets and part.header == 1000 for part in ranges)
 
 
-def test_old_formats_say_less(wiki):
-    """Before format 0.4 no <redirect>, before 0.6 no <ns>, before 0.8 no <model>."""
-    for title, text in (("A", "text"), ("B", "#redirect [[A#x|y]]"), ("Talk:A", "t"), ("C", "# a list [[A]]")):
-        wiki.add(title, text)
-    xml = re.sub(r"<ns>0</ns>|<model>wikitext</model>", "", wiki.xml())
-    wiki.write(data=xml.encode())
-    _, pages = items(wiki.folder)
-    assert [(p.title, p.namespace, p.redirect) for p in pages] == [
-        ("A", 0, None), ("B", 0, "A"), ("Talk:A", 1, None), ("C", 0, None),
-    ]  # fmt: skip
-
-
 BOMB = b'<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]>'
 COMMENTED = b'<!-- <mediawiki> --><!DOCTYPE x [<!ENTITY a "aaaaaaaaaa">]><!-- x -->'
 # as UTF-8 all of it is a comment, as UTF-7 the comment ends
@@ -113,17 +101,6 @@ def test_damaged_dumps_are_named(filled, change, message):
     filled.write("xwiki-1-pages-articles.xml" + (".bz2" if data.startswith(b"BZh") else ""), data)
     with pytest.raises(SteleError, match=rf"xwiki-1-pages-articles.*{message}"):
         items(filled.folder)
-
-
-def test_shards_of_a_damaged_multistream(filled):
-    filled.multistream()
-    path = filled.folder / "xwiki-1-pages-articles-multistream.xml.bz2"
-    data = bytearray(path.read_bytes())
-    data[len(data) // 2] ^= 0xFF
-    path.write_bytes(bytes(data))
-    with pytest.raises(SteleError, match=r"multistream.*damaged"):
-        for shard in range(1, 4):
-            items(filled.folder, shard, 3)
 
 
 @pytest.mark.parametrize(
@@ -178,13 +155,6 @@ def test_a_dump_without_blocks_is_the_first_shard_whole(filled, packing):
     site, whole = items(filled.folder)
     assert [items(filled.folder, shard, 3) for shard in (1, 2, 3)] == [(site, whole), (site, []), (site, [])]
     assert not find_dump(filled.folder)[0].can_be_cut() and len(whole) == 26
-
-
-@pytest.mark.parametrize("shards", [1, 2])
-@pytest.mark.parametrize("packing", ["plain", "multistream"])
-def test_an_empty_wiki_has_no_pages(wiki, packing, shards):
-    wiki.multistream() if packing == "multistream" else wiki.write()
-    assert [items(wiki.folder, shard + 1, shards)[1] for shard in range(shards)] == [[]] * shards
 
 
 def test_a_page_without_end_is_not_waited_for(filled, monkeypatch):

@@ -185,23 +185,14 @@ def test_an_sql_dump_of_another_table_or_shape_is_refused(tmp_path, run, message
     assert not done.rows and sorted(path.name for path in tmp_path.iterdir()) == ["dataset"]
 
 
-def test_damaged_files_are_refused(tmp_path, run):
+def test_damaged_and_missing_files_are_refused(tmp_path, run):
     sql = items_per_site((n, "enwiki", f"Title {random.Random(n).random()}") for n in range(1, 3000))
-    done = run(packed(tmp_path, sql, cut=-4000), "enwiki")
+    record = packed(tmp_path, sql, cut=-4000)
+    done = run(record, "enwiki")
     assert done.code == 1 and "cut short or damaged (Compressed file ended before" in done.error
-    assert "; fetch it again" in done.error
-    record = packed(tmp_path, sql)
-    path = record.with_name("wikidatawiki-1-wb_items_per_site.sql.gz")
-    data = bytearray(path.read_bytes())
-    data[len(data) // 2] ^= 4
-    path.write_bytes(data)
-    done = run(record, "enwiki")
-    assert done.code == 1 and "cut short or damaged (CRC check failed" in done.error and not (tmp_path / "out").exists()
-    path.write_bytes(b"plain text")
-    assert "cut short or damaged (Not a gzipped file" in run(record, "enwiki").error
-    path.unlink()
-    done = run(record, "enwiki")
-    assert "found none (files: record.json)" in done.error
+    assert "; fetch it again" in done.error and not (tmp_path / "out").exists()
+    record.with_name("wikidatawiki-1-wb_items_per_site.sql.gz").unlink()
+    assert "found none (files: record.json)" in run(record, "enwiki").error
 
 
 def test_a_line_without_end_is_refused_in_bounded_memory(tmp_path, run, monkeypatch):

@@ -37,14 +37,10 @@ def test_random_redirects_end_where_following_them_one_by_one_ends(seed):
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 7, 8, 9, 1000])
-def test_a_long_chain_and_a_long_loop(size):
+def test_no_redirect_a_long_chain_and_a_long_loop(size):
+    check(*arrays([], []))
     onward = [*range(1, size), -1]
     check(*arrays([-1] * (size - 1) + [5], onward))
     check(*arrays([-1] * size, onward))
     check(*arrays([-1] * size, [*range(1, size), 0]))
     check(*arrays([-1] * size, [*range(1, size), size - 1]))  # leads into a page that redirects to itself
-
-
-def test_no_redirects_have_no_ends():
-    ends, how = follow(*arrays([], []))
-    assert len(ends) == len(how) == 0

@@ -1,8 +1,6 @@
-"""Wikipedia dumps to Documents through the command; real excerpts where they are given."""
+"""Wikipedia dumps to Documents through the command."""
 
 import json
-import re
-from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
@@ -11,7 +9,6 @@ from stele.artifacts.documents import Link, Section, read_documents
 from stele.corpora import wikipedia
 from stele.corpora.wikitext.paragraphs import extract
 from stele.files.digests import files_digest
-from tests.sealed import write_sealed
 
 ARTICLE = """{{Infobox|x=[[y]]}}
 '''St. Rome''' is a city in [[St. Italy|St. Italy]]. It has [[hill]]s.<ref>z</ref>
@@ -100,32 +97,3 @@ def test_shards_are_numbered_from_one(wiki, run, shard):
     wiki.add("A", "Text.")
     done = run("wikipedia", wiki.write(), f"--shard={shard}")
     assert done.code == 1 and "1/4" in done.error
-
-
-# --- real excerpts -------------------------------------------------------------------------------------------------
-
-RESIDUE = re.compile(
-    r"\[\[|\]\]|\{\{|\}\}|\{\||\|\}|</?ref|</?(?:br|small|sub|sup|div|span|table|td|tr|center|gallery)\b"
-)
-EXCERPTS = {"en": (206, 106, 99, 22606), "ltg": (2004, 894, 147, 5512)}  # pages, articles, redirects, links
-
-
-def excerpt(real_data: Path, language: str, folder: Path) -> Path:
-    (folder / "excerpt").mkdir()
-    for path in (real_data / "wikipedia_dumps").glob(f"{language}wiki*"):
-        (folder / "excerpt" / path.name).symlink_to(path)
-    return write_sealed(folder / "excerpt" / "record.json", {})
-
-
-@pytest.mark.parametrize("language", EXCERPTS)
-def test_real_excerpts_have_their_counts_of_articles_and_links(real_data, run, tmp_path, language):
-    pages, articles, redirects, links = EXCERPTS[language]
-    dataset = excerpt(real_data, language, tmp_path)
-    done = run("wikipedia", dataset, language=language)
-    assert (done.record["documents"], done.record["redirects"], done.record["rejects"]) == (articles, redirects, 0)
-    assert articles + redirects + sum(done.record["dropped"].values()) == pages
-    assert (done.record["links"], done.record["duplicate_titles"]) == (links, 0)
-    assert pq.read_table(done.folder / "redirects.parquet").num_rows == redirects
-    documents = list(read_documents(done.folder))
-    text = "\n".join(sentence for document in documents for sentence in document.sentences)
-    assert not RESIDUE.search(text)  # how much other markup is left, and which links: test_wikitext_real.py

@@ -32,25 +32,17 @@ def knowledge_base(
     wiki = f"{language}wiki"
     entities, output = place / "page_entities/record.json", place / "knowledge_base/record.json"
     command("page_entities", "--dataset", items, "--wikis", wiki, "--output", entities)
-    build(language, documents, entities, output, memory, threads)
-    return read(output)
-
-
-def build(language: str, documents: list[Path], entities: Path, output: Path, memory: int, threads: int) -> None:
     command(
-        "knowledge_base", "--language", language, "--wiki", f"{language}wiki", "--documents", *documents,
+        "knowledge_base", "--language", language, "--wiki", wiki, "--documents", *documents,
         "--page-entities", entities, "--memory-mb", memory, "--threads", threads, "--output", output,
     )  # fmt: skip
-
-
-def read(record: Path) -> SimpleNamespace:
-    pages = pq.read_table(record.parent / "pages.parquet").to_pylist()
-    links = pq.read_table(record.parent / "links.parquet").to_pylist()
+    pages = pq.read_table(output.parent / "pages.parquet").to_pylist()
+    links = pq.read_table(output.parent / "links.parquet").to_pylist()
     titles = [page["title"] for page in pages]
     assert [page["page"] for page in pages] == list(range(len(pages)))
     return SimpleNamespace(
-        record=json.loads(record.read_text()),
-        path=record,
+        record=json.loads(output.read_text()),
+        path=output,
         pages=pages,
         titles=titles,
         entities={page["title"]: page["entity"] for page in pages},
