@@ -60,6 +60,18 @@ def written(tmp_path_factory) -> Callable[..., SimpleNamespace]:
     return written
 
 
+@pytest.fixture(scope="module")
+def library(written_world):
+    """Of the world that a module has written."""
+    return written_world.library
+
+
+@pytest.fixture(scope="module")
+def site(written_world):
+    """Of the world that a module has written."""
+    return written_world.site
+
+
 @pytest.fixture(scope="session")
 def generated(tmp_path_factory, write_mirror) -> SimpleNamespace:
     """The mirror: `folder`, `user_data`, `manifest`, `world`, and `open(url)` -> uncompressed bytes."""

@@ -14,7 +14,6 @@ from stele_world.content.generate import generate
 from stele_world.language.lexicon import Sounds
 from stele_world.language.scripts import scripts
 
-MR_TYDI = ["ar", "bn", "en", "fi", "id", "ja", "ko", "ru", "sw", "te", "th"]
 # codes of MSM's released recipe (run_msm.sh) that are not among the files of CC-100
 NOT_IN_CC100 = ["als", "an", "arz", "ast", "bar", "ceb", "ckb", "ia", "lb"]
 NOT_IN_CC100 += ["nds", "nn", "oc", "scn", "sco", "sh", "tt", "war", "wuu"]
@@ -92,13 +91,6 @@ def test_relatives_share_more_words_than_strangers():
     strangers = [shared(a, b) for a, b in (("ru", "es"), ("uk", "fi"), ("ro", "fi"), ("pl", "de"), ("fr", "ru"))]
     for relatives in (("ru", "uk"), ("ru", "pl"), ("es", "ro"), ("es", "fr")):
         assert shared(*relatives) > 0.25 > 2 * max(strangers)
-
-
-def test_relatives_words_look_alike_in_their_letters(world):
-    russian, ukrainian = (world.lexicons[code].forms for code in ("ru", "uk"))
-    nouns = [c for c, part in world.concepts.parts.items() if part == "noun"]
-    same = [c for c in nouns if russian[c][0][:3] == ukrainian[c][0][:3]]
-    assert len(same) > len(nouns) / 5
 
 
 def test_chinese_characters_are_shared_by_chinese_and_japanese(world):
@@ -185,12 +177,6 @@ def test_tatoeba_codes_are_lasers_112():
     codes = [e["tatoeba"] for e in catalogue.load("languages").values() if "tatoeba" in e]
     assert len(codes) == len(set(codes)) == 112
     assert {"cmn", "pes", "swh", "ell", "tgl", "nob", "zsm", "lvs", "gsw"} <= set(codes)
-
-
-def test_mr_tydi_has_its_eleven_names():
-    names = {code: e["mrtydi"] for code, e in catalogue.load("languages").items() if "mrtydi" in e}
-    assert sorted(names) == MR_TYDI
-    assert names["te"] == "telugu"
 
 
 def test_codes_that_cc100_lacks_have_a_named_substitute():

@@ -11,18 +11,13 @@ PAIRS = ["en-de", "fr-es", "de-fr", "es-en"]
 
 
 @pytest.fixture(scope="module")
-def clef_world(written):
+def written_world(written):
     return written({"entities": 80, "newswire": NEWS}, ["en", "de", "es", "fr", "fi"], clef.write_clef)
 
 
 @pytest.fixture(scope="module")
-def library(clef_world):
-    return clef_world.library
-
-
-@pytest.fixture(scope="module")
-def data(clef_world):
-    return {"clef": {"all": clef_world.site.user_data / "clef"}}
+def data(site):
+    return {"clef": {"all": site.user_data / "clef"}}
 
 
 @pytest.mark.parametrize("pair", PAIRS)

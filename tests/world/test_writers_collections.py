@@ -22,18 +22,8 @@ FREE = {
 
 
 @pytest.fixture(scope="module")
-def collections_world(written):
+def written_world(written):
     return written({"entities": 80, "newswire": NEWS}, ["en", *DATASETS], collections.write_collections)
-
-
-@pytest.fixture(scope="module")
-def library(collections_world):
-    return collections_world.library
-
-
-@pytest.fixture(scope="module")
-def site(collections_world):
-    return collections_world.site
 
 
 @pytest.fixture

@@ -10,19 +10,9 @@ from stele_world.writers.marco import answered
 
 
 @pytest.fixture(scope="module")
-def marco_world(written):
+def written_world(written):
     sizes = {"entities": 60, "questions": {"marco": {"train": 40, "dev": 0, "test": 0}}}
     return written(sizes, ["en", "fr", "bn", "sw"], writer.write_mmarco)
-
-
-@pytest.fixture(scope="module")
-def library(marco_world):
-    return marco_world.library
-
-
-@pytest.fixture(scope="module")
-def site(marco_world):
-    return marco_world.site
 
 
 @pytest.fixture(scope="module")

@@ -14,8 +14,8 @@ SIZES = {"entities": 120}
 
 
 @pytest.fixture(scope="module")
-def site(written):
-    return written(SIZES, ["en", "sw"], neuclir.write_neuclir).site
+def written_world(written):
+    return written(SIZES, ["en", "sw"], neuclir.write_neuclir)
 
 
 @pytest.fixture(scope="module")

@@ -12,19 +12,9 @@ from stele_world.writers import texts
 
 
 @pytest.fixture(scope="module")
-def parallel_world(written):
+def written_world(written):
     sizes = {"entities": 80, "parallel": {"xnli": 60, "uncorpus": 40, "training": 200}}
     return written(sizes, ["en", "de", "es", "fi", "fr"], texts.write_xnli, texts.write_uncorpus)
-
-
-@pytest.fixture(scope="module")
-def library(parallel_world):
-    return parallel_world.library
-
-
-@pytest.fixture(scope="module")
-def site(parallel_world):
-    return parallel_world.site
 
 
 def test_sentences_say_the_same_in_all_of_xnlis_languages(site, library, tmp_path):

@@ -1,4 +1,7 @@
-"""The dumps, read back with independent readers: bz2 by offset, lxml, mwparserfromhell, a tuple-by-tuple SQL reader."""
+"""The dumps, read back with independent readers: bz2 by offset, lxml, a tuple-by-tuple SQL reader.
+
+That articles and links come back as they were told: tests/corpora/test_generated.py.
+"""
 
 import ast
 import bz2
@@ -6,7 +9,6 @@ import hashlib
 import json
 import re
 
-import mwparserfromhell
 import pytest
 from lxml import etree
 
@@ -30,43 +32,6 @@ def pages(generated, language):
         text = page.findtext(f"{NS}revision/{NS}text")
         collected.append((int(page.findtext(f"{NS}ns")), page.findtext(f"{NS}title"), redirect, text))
     return collected
-
-
-def article_texts(generated, language):
-    """Title -> wikitext of the pages of the article namespace that only their template and no redirect sets apart."""
-    actual = pages(generated, language)
-    return {t: text for ns, t, redirect, text in actual if ns == 0 and redirect is None and "{{Disambig}}" not in text}
-
-
-def file_prefix(generated, language):
-    root = dump(generated, language)
-    return next(n.text for n in root.iter(f"{NS}namespace") if n.get("key") == "6")
-
-
-def prose(text, file_name):
-    """(running text, its links) of wikitext, by mwparserfromhell."""
-    code = mwparserfromhell.parse(text)
-    for node in [
-        *code.filter_templates(recursive=False),
-        *code.filter_comments(),
-        *code.filter_headings(recursive=False),
-    ]:
-        code.remove(node)
-    for tag in code.filter_tags(recursive=False):
-        if tag.tag in ("ref", "table"):
-            code.remove(tag)
-    for link in code.filter_wikilinks(recursive=False):
-        if str(link.title).partition(":")[0] == file_name or ":" in str(link.title):
-            code.remove(link)
-    links = [str(link.title) for link in code.filter_wikilinks()]
-    return code.strip_code().replace("\xa0", " "), links
-
-
-def target(title, redirects):
-    """MediaWiki's rules: no section, underscores are blanks, trimmed, first letter large, redirects followed."""
-    title = title.partition("#")[0].replace("_", " ").strip()
-    title = title[:1].upper() + title[1:]
-    return redirects.get(title, title)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -108,31 +73,6 @@ def test_the_siteinfo_beside_a_dump_agrees_with_its_header(generated, language):
     words = next(word["aliases"] for word in answer["magicwords"] if word["name"] == "redirect")
     used = {text.split(" [[")[0].upper() for _, _, redirect, text in pages(generated, language) if redirect is not None}
     assert used <= {word.upper() for word in words}
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_the_running_text_is_the_articles_sentences(generated, language):
-    between = "" if language == "ja" else " "
-    texts, name = article_texts(generated, language), file_prefix(generated, language)
-    articles = generated.world.articles(language)
-    assert {a.title for a in articles} == set(texts)
-    for article in articles:
-        lines = [line.strip() for line in prose(texts[article.title], name)[0].splitlines() if line.strip()]
-        assert lines == [between.join(s.text for s in p) for p in article.paragraphs()], article.title
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_links_lead_to_the_entities_that_the_sentences_link(generated, language):
-    actual = pages(generated, language)
-    redirects = {title: r.get("title") for _, title, r, _ in actual if r is not None}
-    texts, name = article_texts(generated, language), file_prefix(generated, language)
-    titles = {a.entity: a.title for a in generated.world.articles(language)}
-    linked = 0
-    for article in generated.world.articles(language):
-        wanted = [titles[s.entity] for sentence in article.sentences() for s in sentence.links if s.entity in titles]
-        assert [target(t, redirects) for t in prose(texts[article.title], name)[1]] == wanted
-        linked += len(wanted)
-    assert linked > 50
 
 
 def test_links_are_written_in_many_ways(generated):
