@@ -204,14 +204,16 @@ def test_a_server_in_trouble_is_not_an_absent_file(run, local, site, capsys):
         ("modules.json", '[{"idx": 0, "path": "", "type": "custom_st.Transformer"}]', "custom_st.Transformer"),
     ],
 )
-def test_code_is_refused_before_the_weights_are_fetched(run, local, site, capsys, file, text, said):
+@pytest.mark.parametrize("place", ["hub", "folder"])
+def test_code_is_refused_before_the_weights_are_fetched(run, local, site, capsys, file, text, said, place):
     """By the twin's name, where the catalogue knows one of the same weights without code."""
+    (local / file).write_text(text)
     publish(local, site)
-    site.files[f"/huggingface.co/{REPO}/resolve/main/{file}"] = text.encode()
     source = {"checkpoint": REPO, "instead": "take other/repository, which has the same weights"}
-    assert run("--mirrors", site.address, "--offline", source=source) == 1
+    where = ("--mirrors", site.address, "--offline") if place == "hub" else ("--path", str(local))
+    assert run(*where, source=source) == 1
     error = capsys.readouterr().err
-    assert f"{REPO} (main): {file}" in error and said in error
+    assert (f"{REPO} (main): {file}" if place == "hub" else f"{local}/{file}") in error and said in error
     assert ("take other/repository" in error) == (said == "auto_map")
     assert not any("model.safetensors" in request.path for request in site.requests) and not run.folder.exists()
 
