@@ -105,8 +105,9 @@ def _texts(source: Path, name: str, names: Sequence[str], language: str, dropped
     path = (source / name).resolve()  # as the user knows it
     kind = user_documents.kind_of(name)
     if kind == "text":
-        texts = _plain_texts(path, _holds_many(name, names, language), dropped)
-        yield from (("", paragraphs) for paragraphs in texts)
+        is_alone = sum(user_documents.kind_of(other) == "text" for other in names) == 1
+        many = is_alone or PurePosixPath(name).name.partition(".")[0] == language
+        yield from (("", paragraphs) for paragraphs in _plain_texts(path, many, dropped))
     if kind == "rows":
         known = catalogue.entries(Language)
         of_file = user_documents.language_in(name, known)
@@ -115,12 +116,6 @@ def _texts(source: Path, name: str, names: Sequence[str], language: str, dropped
                 yield row.title, paragraphs_of(row.text)
             elif of_file == language and of_file in known:  # else they are documents of the language that they state
                 dropped["rows_of_another_language"] += 1
-
-
-def _holds_many(name: str, names: Sequence[str], language: str) -> bool:
-    """Whether a text file has many documents, separated by blank lines, whatever its size."""
-    is_alone = sum(user_documents.kind_of(other) == "text" for other in names) == 1
-    return is_alone or PurePosixPath(name).name.partition(".")[0] == language
 
 
 def _plain_texts(path: Path, many: bool, dropped: Counter[str]) -> Iterator[list[str]]:
@@ -164,11 +159,6 @@ def _of_dump(
     size = sum(part.articles.stat().st_size for part in dump)
     bar = stack.enter_context(progress.bar(size, f"wikipedia {language}", "B"))
     for document in wikipedia.documents(read_dump(dump, 1, 1, bar.update), language, aside):
-        try:
-            document.check()
-        except SteleError as error:  # it breaks a rule of documents
-            aside.reject(document.title, error)
-            continue
         number += 1
         yield document
     pages = {"redirects": aside.redirects.rows, "pages_that_cannot_be_parsed": aside.rejects, **aside.dropped}
@@ -194,7 +184,6 @@ def _once(documents: Iterator[Document], dropped: Counter[str]) -> Iterator[Docu
 def _notes(
     where: str, language: str, documents: int, of_one_sentence: int, dropped: Counter[str], letters: Counter[str]
 ) -> list[str]:
-    """Writes notes for the user on what was left out and on what looks wrong."""
     notes = []
     if left_out := Counter({what: number for what, number in dropped.items() if what != "empty_paragraphs"}):
         notes.append(f"{where}: {_counts(left_out)} left out or cut")

@@ -126,15 +126,7 @@ def _table(titles: pa.ChunkedArray, items: np.ndarray, dropped: Counter[str]) ->
     try:
         text = titles.cast(pa.string())
     except pa.ArrowInvalid:  # a title that is not UTF-8, which the column, of 310 bytes, allows, names no page
-        right = pa.array([_is_text(title) for title in titles.to_pylist()])
+        right = pa.array([title.decode(errors="ignore").encode() == title for title in titles.to_pylist()])
         dropped["not_utf8"] += len(right) - right.true_count
         text, items = titles.filter(right).cast(pa.string()), items[right.to_numpy(zero_copy_only=False)]
     return pa.table([pc.replace_substring(text, "_", " "), pa.array(items)], schema=ENTITIES_SCHEMA)
-
-
-def _is_text(title: bytes) -> bool:
-    try:
-        title.decode()
-    except UnicodeDecodeError:
-        return False
-    return True

@@ -15,7 +15,7 @@ import re
 from array import array
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
 from typing import IO, Annotated
@@ -61,16 +61,15 @@ def run(args: Wikipedia) -> None:
     notes = _notes(dump, shards)
     # the pages of the shard: documents, redirects and rejects each into their files
     with atomic_directory(args.output.parent, JOB) as folder, ExitStack() as stack:
-        stack.enter_context(_without_collector())
+        if gc.isenabled():  # pages have no reference cycles, and the search for them takes 7 % of the time
+            gc.disable()
+            stack.callback(gc.enable)
         size = sum(part.articles.stat().st_size for part in dump) // shards
         bar = stack.enter_context(progress.bar(size, f"wikipedia {args.language} {args.shard}", "B"))
         aside = Aside(folder, stack)
         writer = stack.enter_context(DocumentWriter(folder))
         for document in islice(documents(read_dump(dump, shard, shards, bar.update), args.language, aside), args.limit):
-            try:
-                writer.add(document)
-            except SteleError as error:  # it breaks a rule of documents
-                aside.reject(document.title, error)
+            writer.add(document)
         # the record, of files that are whole
         stack.close()
         aside.check(writer.counts["documents"], where)
@@ -97,20 +96,7 @@ def run(args: Wikipedia) -> None:
     log.info("%s %s: %s", args.language, args.shard, {**writer.counts, "dropped": dict(aside.dropped)})
 
 
-@contextmanager
-def _without_collector() -> Iterator[None]:
-    """Turns off Python's search for reference cycles: pages have none, and the search takes 7 % of the time."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
-
-
 def _notes(dump: Sequence[DumpFiles], shards: int) -> list[str]:
-    """Writes the record's notes on missing parts, on a missing index and on a missing siteinfo of a dump."""
     notes = []
     if gap := missing_pages(dump):
         notes.append(f"parts are missing: no file has pages {gap}")
@@ -188,7 +174,7 @@ def parse_shard(text: str) -> tuple[int, int]:
 
 
 def documents(pages: Iterator[Site | Page], language: str, aside: Aside) -> Iterator[Document]:
-    """Yields the articles of a dump as Documents; records all other pages in `aside`."""
+    """Yields the articles of a dump as valid Documents; records all other pages in `aside`."""
     site = Site()
     for page in pages:
         if isinstance(page, Site):
@@ -205,6 +191,8 @@ def documents(pages: Iterator[Site | Page], language: str, aside: Aside) -> Iter
                 aside.redirect(title, site.normalise(page.redirect or ""))
                 continue
             document = to_document(page, extract(page.text, site), language)
+            if document is not None:
+                document.check()
         except Exception as error:  # one odd page must not stop a wiki; it is kept for a look
             aside.reject(page.title, error)
             continue
