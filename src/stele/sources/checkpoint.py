@@ -38,7 +38,7 @@ from stele.files.digests import FileFacts, block_digests, digest
 from stele.files.reading import parse_object, read_note
 from stele.sources.download.places import PlacesJob, drop_downloads, places_of
 from stele.sources.download.unpack import link_file
-from stele.sources.download.verify import check, digests
+from stele.sources.download.verify import check
 from stele.sources.weights.checkpoint_checks import (
     check_loads,
     check_settings,
@@ -130,15 +130,14 @@ def run(args: Checkpoint) -> None:
     if download is not None:
         download.take_weights()
     with atomic_directory(args.output.parent, JOB) as folder, _named(folder, named):
-        facts: dict[str, FileFacts] = {}
         if download is not None:
             facts = place_fetched(download.files, folder)
         else:
-            link_folder(args.path, folder, facts)
+            facts = {name: file_facts(folder / name, "nothing") for name in link_folder(args.path, folder)}
         refuse_code(folder, instead)
         if download is None:
             check_settings(folder, encoding, args.generator)
-        facts.update(to_safetensors(folder, facts))
+        to_safetensors(folder, facts)
         proofs = {}
         for path in model_folders(folder):
             proofs[path.relative_to(folder).as_posix()] = check_loads(path, source.get("weights", "float32"))
@@ -198,16 +197,17 @@ def _stand_in_manifest(mirrors: Iterable[str], hub: tuple[str, str] | None) -> P
 
 
 # --- from a folder --------------------------------------------------------------------------------------------------
-def link_folder(source: Path, folder: Path, facts: dict[str, FileFacts] | None = None) -> None:
-    """Links the needed files of a local checkpoint (settings, tokenizer, one kind of weights) into `folder`.
+def link_folder(source: Path, folder: Path) -> list[str]:
+    """Links the needed files of a local checkpoint (settings, tokenizer, one kind of weights); returns their paths.
 
-    Adds their sha256 and sizes to `facts`. Raises SteleError if `source` is not the folder of a checkpoint.
+    Raises SteleError if `source` is not the folder of a checkpoint.
     """
     if not source.is_dir():
         raise SteleError(f"{source}: this folder does not exist; want a transformers or sentence-transformers folder")
     if not any((source / name).is_file() for name in (CONFIG, MODULES)) and not model_folders(source):
         have = ", ".join(sorted(path.name for path in source.iterdir())[:8]) or "nothing"
         raise SteleError(f"{source}: not a checkpoint (neither {CONFIG} nor {MODULES}); the folder holds {have}")
+    names = []
     for path in sorted(source.rglob("*")):
         below = path.relative_to(source)
         if not path.is_file() or any(part.startswith(UNREAD) for part in below.parts):
@@ -216,13 +216,14 @@ def link_folder(source: Path, folder: Path, facts: dict[str, FileFacts] | None =
         has_safetensors = any((path.parent / name).is_file() for name in WEIGHTS[:2])
         wanted = not has_safetensors if is_pytorch else path.suffix in KEPT
         if wanted and path.name not in LEFT_OUT:
-            if facts is not None:
-                facts[below.as_posix()] = {
-                    "sha256": check(path, {}),
-                    "bytes": path.stat().st_size,
-                    "verified": "nothing",
-                }
-            link_file(path, folder, below.as_posix(), str(source))
+            names.append(below.as_posix())
+            link_file(path, folder, names[-1], str(source))
+    return names
+
+
+def file_facts(path: Path, verified: str) -> dict[str, Any]:
+    """Facts of a checkpoint's file for the record. Raises SteleError for a pointer of Git LFS in its place."""
+    return {"sha256": check(path, {}), "bytes": path.stat().st_size, "verified": verified}
 
 
 def _labels(path: Path | None) -> list[str]:
@@ -239,8 +240,8 @@ def _labels(path: Path | None) -> list[str]:
     return [label for label in labels if label in (GENERATED, STAND_IN, DIVERGED, UNLEARNT, RECODED, NO_DIGEST)]
 
 
-def to_safetensors(folder: Path, facts: dict[str, FileFacts]) -> dict[str, FileFacts]:
-    """Converts PyTorch weights in place. Removes the old files from `facts` and returns the facts of the new files."""
+def to_safetensors(folder: Path, facts: dict[str, FileFacts]) -> None:
+    """Converts PyTorch weights in place, and replaces the facts of the old files by those of the new ones."""
     for index in sorted(folder.rglob(WEIGHTS[3])):
         convert_shards(index, index.parent)
         index.unlink()
@@ -252,9 +253,7 @@ def to_safetensors(folder: Path, facts: dict[str, FileFacts]) -> dict[str, FileF
     for path in list(facts):
         if not (folder / path).exists():
             del facts[path]
-    new: dict[str, FileFacts] = {}
     for path in sorted(folder.rglob("*.safetensors*")):
         name = path.relative_to(folder).as_posix()
         if name not in facts:
-            new[name] = {**digests(path), "bytes": path.stat().st_size, "verified": "converted"}
-    return new
+            facts[name] = file_facts(path, "converted")

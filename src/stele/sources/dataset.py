@@ -113,7 +113,6 @@ def run(args: FetchDataset) -> None:
 
 
 def _source(args: FetchDataset) -> Part:
-    """Resolves the requested part, from the catalogue or from the entry in --source."""
     if args.source is None:
         generated = args.manifest is not None
         return resolve(args.dataset, args.part, args.languages, generated=generated, date=args.date or None)

@@ -155,7 +155,6 @@ def _parquet_rows(path: Path) -> int:
 
 
 def _of_paragraphs(path: Path, what: str) -> int:
-    """Number of entries in the lists named `what`, summed over all paragraphs of a file in SQuAD's format."""
     with opened(path) as handle, reading(path, "file in SQuAD's format", f"want data, paragraphs, {what}"):
         value = parse_json(handle.read(), path)
         return sum(len(paragraph[what]) for article in value["data"] for paragraph in article["paragraphs"])

@@ -69,20 +69,14 @@ class Places:
             if optional:
                 return None
             raise
-        if self.manifest is not None and expected is None:
-            if optional:
-                return None
-            raise SteleError(f"{what}: not among the generated data ({self.manifest.path} lacks {file.url})")
         reasons, absent = [], True
         for place, url, address in self._addresses(file):
             try:
-                return self._take(place, url, address, self._target(url), expected or {}, verified)
-            except NotFound as error:
+                return self._take(place, url, address, self._target(url), expected, verified)
+            except (NotFound, Failed, Mismatch) as error:
                 reasons.append(str(error))
-            except (Failed, Mismatch) as error:
-                reasons.append(str(error))
-                absent = False
-            log.info("%s; looking elsewhere", reasons[-1])
+                absent = absent and isinstance(error, NotFound)
+                log.info("%s; looking elsewhere", error)
         if optional and absent:
             return None
         raise SteleError(self._explain(file, what, reasons))
@@ -93,9 +87,7 @@ class Places:
         Known digests are of whole files, so the bytes read are not verified; the size of a generated file is compared.
         Raises SteleError if no source succeeds.
         """
-        expected = self.manifest.expected(file.url) if self.manifest is not None else None
-        if self.manifest is not None and expected is None:
-            raise SteleError(f"{what}: not among the generated data ({self.manifest.path} lacks {file.url})")
+        expected = self._generated(file, what) if self.manifest is not None else None
         reasons = []
         for place, url, address in self._addresses(file):
             part = self._target(url)
@@ -123,10 +115,15 @@ class Places:
         end = url.rpartition("/")[2][-80:]  # readable; the digest makes the name unique
         return self.state / f"{hashlib.sha256(url.encode()).hexdigest()[:12]}-{end}"
 
-    def _expected(self, file: PartFile, what: str) -> tuple[Expected | None, str]:
-        """Size and digests that a file must have, and their source. Raises NotFound if a list of checksums lacks it."""
+    def _generated(self, file: PartFile, what: str) -> Expected:
+        if (expected := self.manifest.expected(file.url)) is None:
+            raise NotFound(f"{what}: not among the generated data ({self.manifest.path} lacks {file.url})")
+        return expected
+
+    def _expected(self, file: PartFile, what: str) -> tuple[Expected, str]:
+        """Size and digests that a file must have, and their source. Raises NotFound if the source lacks the file."""
         if self.manifest is not None:
-            return self.manifest.expected(file.url), "manifest"
+            return self._generated(file, what), "manifest"
         expected = file.expected
         if is_checkable(expected):
             return expected, "catalogue"
@@ -185,7 +182,6 @@ class Places:
 
 
 def _copy(source: Path, target: Path, expected: Expected) -> str:
-    """Copies a file from a mirror folder and checks the copy; returns its sha256."""
     if not source.is_file():
         raise NotFound(f"{source}: no such file")
     target.parent.mkdir(parents=True, exist_ok=True)

@@ -73,13 +73,12 @@ def read_module_list(path: Path) -> list[JsonObject]:
 
 def refuse_code(folder: Path, instead: str = INSTEAD) -> None:
     """Raises SteleError if a checkpoint brings its own code; `instead` is the error's advice."""
-    for path in sorted(path for name in SETTINGS for path in folder.rglob(name)):
-        refuse_code_of(path, path.name, str(path), instead)
-    if (folder / MODULES).is_file():
-        refuse_code_of(folder / MODULES, MODULES, str(folder / MODULES), instead)
+    for path in [*sorted(path for name in SETTINGS for path in folder.rglob(name)), folder / MODULES]:
+        if path.is_file():
+            refuse_code_of(path, path.name, str(path), instead)
 
 
-def refuse_code_of(path: Path, name: str, where: str, instead: str = INSTEAD) -> None:
+def refuse_code_of(path: Path, name: str, where: str, instead: str) -> None:
     """Raises SteleError if a file refers to a checkpoint's own code: settings with auto_map, or foreign modules.
 
     `name` is the file's name in the checkpoint, `where` its name in errors. Other files pass unread.
@@ -182,7 +181,7 @@ def _load(source: Path) -> Mapping[str, Any]:
 
 
 # --- from the hub ---
-WEIGHT_FILES = (".safetensors", ".bin", ".index.json")
+WEIGHT_FILES = (*SHARDS, ".index.json")
 
 
 class Download:
