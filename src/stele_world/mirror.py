@@ -149,7 +149,6 @@ def move_in(part: Path, mirror: Path, stays_there: Callable[[str], bool]) -> Non
 
 
 def _remove_empty(folder: Path, root: Path) -> None:
-    """Removes a folder below `root` and the folders above it that have become empty."""
     with suppress(OSError):
         while folder != root:
             folder.rmdir()

@@ -162,7 +162,6 @@ def _ends_with_signs(
 
 
 def _blanked(plain: str, regions: Sequence[tuple[int, int]]) -> str:
-    """Replaces all characters in the regions, which ascend, by spaces."""
     pieces, position = [], 0
     for start, end in regions:
         pieces += (plain[position:start], " " * (end - start))

@@ -217,7 +217,6 @@ class World:
 
 
 def _unrepeated(translated: Iterable[dict[str, str]]) -> Iterator[dict[str, str]]:
-    """Yields translations (language -> text) without any text that came before."""
     seen: set[tuple[str, str]] = set()
     for texts in translated:
         if seen.isdisjoint(texts.items()):

@@ -65,7 +65,6 @@ def side_batches(
 
 
 def _padded(texts: Side, vocabulary: Vocabulary, longest: int) -> tuple[np.ndarray, np.ndarray]:
-    """Pads texts, cut to at most `longest` tokens each, by `pad`."""
     return pad(np.concatenate(texts), np.array([len(text) for text in texts]), vocabulary, longest)
 
 

@@ -62,7 +62,6 @@ def _paper(language: str, place: int) -> Paper:
 
 
 def _papers(library: Library, language: str, documents: list[Document]) -> dict[str, str]:
-    """Contents of the newspapers, by file."""
     between, files = library.between(language), defaultdict(str)
     for document in documents:
         paper, (place, headline, text) = _paper(language, document.place), escaped(document, between)
@@ -72,7 +71,6 @@ def _papers(library: Library, language: str, documents: list[Document]) -> dict[
 
 
 def _year(number: int, topics: int) -> str:
-    """Campaign of topic `number` (from 1)."""
     return YEARS[2 * (number - 1) >= topics]
 
 

@@ -96,5 +96,4 @@ def translated(library: Library, language: str, number: int) -> str:
 
 
 def _numbered(texts: Iterable[str]) -> bytes:
-    """Formats lines `id<tab>text`, with ids from 0."""
     return lines(f"{number}\t{text}" for number, text in enumerate(texts))

@@ -52,7 +52,6 @@ def _vectors(
 
 
 def _vec_file(vectors: Mapping[str, np.ndarray]) -> bytes:
-    """Formats vectors in fastText's text format."""
     rows = [f"{len(vectors)} {WIDTH}"]
     for word, vector in vectors.items():
         rows.append(" ".join([word, *(f"{number:.4f}" for number in vector)]))
@@ -72,7 +71,6 @@ def words(library: Library, language: str) -> dict[str, str]:
 
 
 def _drawn(seed: int, *key: str) -> np.ndarray:
-    """Draws integers by a key, as float64 [WIDTH]."""
     draws = stream(seed, "word vector", *key)
     return np.array([draws.between(-LARGEST, LARGEST) for _ in range(WIDTH)], np.float64)
 
@@ -105,7 +103,6 @@ PUNKT_CHARACTERS = 300_000  # of text to learn from
 
 
 def _learn_punkt(text: str) -> dict[str, bytes]:
-    """Learns a Punkt model from `text`; returns its four files."""
     from nltk.tokenize.punkt import PunktTrainer
 
     parameters = PunktTrainer(text).get_params()

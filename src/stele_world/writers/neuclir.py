@@ -84,7 +84,6 @@ def _told(world: World, news: Mapping[str, Sequence[Document]]) -> Iterator[Fact
 
 
 def _query(world: World, language: str, fact: Fact) -> str:
-    """Query of a fact: keywords and a question, joined, as the bench joins title and description."""
     draws = stream(world.seed, "neuclir query", language, fact.subject, fact.relation)
     return " ".join(keywords_and_question(world, language, fact, draws))
 
@@ -106,7 +105,6 @@ def _gains(world: World, language: str, documents: Sequence[Document], judged: M
 
 
 def _joined(gains: Iterable[Gains], numbers: Sequence[str]) -> Gains:
-    """Joins the gains of all languages' documents, for some queries."""
     joined: Gains = {}
     for of_queries in gains:
         for number in of_queries.keys() & numbers:

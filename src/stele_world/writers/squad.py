@@ -61,7 +61,6 @@ def _articles(
 
 
 def _put(site: Site, url: str, dataset: str, split: str, answer: JsonObject) -> None:
-    """Writes the file of a split, and counts its questions."""
     site.put(url, json.dumps(answer).encode())
     site.count(dataset, **{split: sum(len(p["qas"]) for article in answer["data"] for p in article["paragraphs"])})
 
@@ -92,7 +91,6 @@ def write_squad2(site: Site, library: Library) -> None:
 
 
 def _squad2_articles(library: Library, questions: list[Question]) -> list[JsonObject]:
-    """Formats the paragraphs that answer a question, with all questions about them."""
     others = {q.id: questions[number - 1] for number, q in enumerate(questions) if number % UNANSWERED == 0}
 
     def paragraph(library: Library, article: Article, number: int, asked: list[Question]) -> JsonObject:
@@ -109,7 +107,6 @@ def _squad2_articles(library: Library, questions: list[Question]) -> list[JsonOb
 
 
 def _names(paragraph: tuple[Sentence, ...], subject: str, entity: str) -> bool:
-    """Whether a paragraph about `subject` is about an entity or names it."""
     return entity == subject or any(link.entity == entity for sentence in paragraph for link in sentence.mentions)
 
 
@@ -168,7 +165,6 @@ def write_lareqa(site: Site, library: Library) -> None:
 
 
 def _marked_paragraph(library: Library, article: Article, number: int, questions: list[Question]) -> JsonObject:
-    """Formats a paragraph with its sentences."""
     sentences = [sentence.text for sentence in article.paragraphs()[number]]
     breaks = [[*span.values()] for span in spans(sentences, library.between(article.language))]
     return {**_paragraph(library, article, number, questions), "sentence_breaks": breaks, "sentences": sentences}

@@ -148,7 +148,6 @@ def article_text(article: Article, titles: Titles, names: Names, draws: Draws, b
 
 
 def _furniture(article: Article, titles: Titles, names: Names, draws: Draws) -> list[str]:
-    """Writes the templates, infobox, thumbnail and comment before the lead."""
     parts = []
     if draws.chance(0.3):
         parts.append(f"{{{{Use dmy dates|date=July {draws.between(2010, 2022)}}}}}\n")
@@ -258,7 +257,6 @@ def _write_items(site: Site, library: Library) -> None:
 
 
 def _put_sums(site: Site, wiki: str, jobs: dict[str, dict[str, bytes]]) -> None:
-    """Writes the checksum files and dumpstatus.json of a dump's folder."""
     folder, files = FOLDER.format(wiki=wiki), {n: data for job in jobs.values() for n, data in job.items()}
     for algorithm in ("md5", "sha1"):
         site.put(f"{folder}/{wiki}-{DATE}-{algorithm}sums.txt", checksums(files, algorithm))

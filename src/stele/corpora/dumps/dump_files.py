@@ -91,7 +91,6 @@ def _are_parts(articles: Sequence[Path]) -> bool:
 
 
 def _with_others(articles: Path, files: Iterable[Path]) -> DumpFiles:
-    """Groups a file of articles with its index and its wiki's siteinfo."""
     wiki, files = articles.name.partition("-")[0], list(files)
     indexes = [path for path in files if "index" in path.name and _index_key(path) == _index_key(articles)]
     about = [path for path in files if re.fullmatch(rf"{re.escape(wiki)}-.*siteinfo-namespaces\.json.*", path.name)]

@@ -150,7 +150,6 @@ def _name(parts: Sequence[bytes | None]) -> str:
 
 
 def _created_columns(body: bytes) -> list[str]:
-    """Column names, from the text after the first bracket of a CREATE TABLE."""
     for _ in range(4):  # types and keys nest no deeper
         body = _NESTED.sub(b" ", body)
     definitions = [part.strip() for part in body.partition(b")")[0].split(b",")]

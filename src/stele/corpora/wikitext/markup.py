@@ -228,7 +228,6 @@ def drop_marks(text: str, spans: list[tuple[int, int]]) -> tuple[str, list[tuple
 
 
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
-    """Trims white space from the ends of a span."""
     start = end - len(text[start:end].lstrip())
     return start, start + len(text[start:end].rstrip())
 

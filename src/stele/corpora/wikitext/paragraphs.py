@@ -99,7 +99,6 @@ def extract(wikitext: str, site: Site) -> PageText:
 
 
 def _reduce(text: str, site: Site) -> str:
-    """Removes all markup that shows no text of its own."""
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     if "<" in text:
