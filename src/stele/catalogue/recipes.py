@@ -19,9 +19,8 @@ from stele.errors import SteleError, unknown
 from stele.files.strict import Strict, Values, validate
 from stele.recipes import Recipe, mining
 from stele.recipes.finetuning import KEPT, AnsweringRecipe, FinetuningRecipe, GeneratorRecipe
-from stele.recipes.mining import MiningRecipe
 from stele.recipes.pretraining import OBJECTIVES, recipe_model
-from stele.recipes.reranking import SCORERS, RerankingRecipe, Trained
+from stele.recipes.reranking import SCORERS, RerankingRecipe
 from stele.recipes.scale import Scale
 from stele.recipes.search import CalibrationRecipe
 from stele.recipes.transfer import GeneratedQueriesRecipe, TitleQueriesRecipe
@@ -173,32 +172,12 @@ def finetuning(name: str, sizes: Scale) -> FinetuningRecipe:
     Keys that the encoder keeps from its `start` are the start's if the recipe lacks them.
     """
     name = name.partition("-")[0]
-    recipe = _typed("finetuning", name, sizes)
+    recipe = scaled("finetuning", name, sizes)
     if not recipe.start:
         return recipe
     start = finetuning(recipe.start, sizes)
     lacking = start.model_fields_set.intersection(KEPT) - recipe.model_fields_set
-    return _typed("finetuning", name, sizes, **{key: getattr(start, key) for key in lacking})
-
-
-def pairs(name: str, sizes: Scale) -> MiningRecipe:
-    return _typed("pairs", name, sizes, threads=False)
-
-
-def calibration(name: str, sizes: Scale) -> CalibrationRecipe:
-    return _typed("calibration", name, sizes)
-
-
-def title_queries(name: str, sizes: Scale) -> TitleQueriesRecipe:
-    return _typed("title_queries", name, sizes)
-
-
-def generated_queries(name: str, sizes: Scale) -> GeneratedQueriesRecipe:
-    return _typed("generated_queries", name, sizes)
-
-
-def answering(name: str, sizes: Scale) -> AnsweringRecipe:
-    return _typed("answering", name, sizes)
+    return scaled("finetuning", name, sizes, **{key: getattr(start, key) for key in lacking})
 
 
 def generator(name: str, language: str, sizes: Scale) -> GeneratorRecipe:
@@ -207,28 +186,31 @@ def generator(name: str, language: str, sizes: Scale) -> GeneratorRecipe:
     if language not in by_language:
         raise unknown("language", language, by_language, f"recipes.yaml: generators.{name}")
     entry = by_language[language]
-    return _typed("generators", name, sizes, training_set=entry["training_set"], language_code=entry["code"])
+    return scaled("generators", name, sizes, training_set=entry["training_set"], language_code=entry["code"])
 
 
 def reranking(name: str, sizes: Scale, windows: bool = False) -> RerankingRecipe:
     """Returns a re-ranking recipe; a model with attention `windows` gets the recipe's `window_length` as its length."""
     recipe = {**_named("reranking", name), **sizes.reranking.get(name, {})}
     length = recipe.get("window_length")
-    changes = {"length": length} if windows and length else {}
-    return _typed("reranking", name, sizes, threads=issubclass(SCORERS[recipe["scorer"]], Trained), **changes)
+    return scaled("reranking", name, sizes, **({"length": length} if windows and length else {}))
 
 
-def _typed(section: str, name: str, sizes: Scale, threads: bool = True, **changes: Any) -> Any:
-    """Returns a valid recipe: the file's values, the scale's and `changes`, with the entries of its training sets."""
+def scaled(section: str, name: str, sizes: Scale, **changes: Any) -> Any:
+    """Returns a recipe of a section: the file's values, the scale's and `changes`, with its training sets' entries.
+
+    Raises SteleError for an unknown name or an invalid value.
+    """
     where = f"recipes.yaml: {section}.{name}"
     recipe = {**_named(section, name), **getattr(sizes, section).get(name, {}), **changes}
-    if threads:
+    model = _model(section, recipe, where, [])
+    if "threads" in model.model_fields:
         recipe["threads"] = sizes.threads
     for key in ("training_set", "dev_set"):
         name_of_set = recipe.pop(key, None)
         if name_of_set:
             recipe[key] = _training_set(name_of_set)
-    return validate(_model(section, recipe, where, []), recipe, where)
+    return validate(model, recipe, where)
 
 
 def _named(section: str, name: str, where: str = "") -> Values:

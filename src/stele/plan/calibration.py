@@ -34,7 +34,7 @@ class Calibration:
     @cached_method
     def recipe(self, name: str) -> CalibrationRecipe:
         """The calibration recipe, as its command takes it."""
-        return recipes.calibration(name, self.paths.settings.sizes)
+        return recipes.scaled("calibration", name, self.paths.settings.sizes)
 
     # --- languages ----------------------------------------------------------------------------------------------------
     def pair(self, benchmark: str, language: str) -> str:

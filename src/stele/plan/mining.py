@@ -25,7 +25,7 @@ class Mining:
     @cached_method
     def recipe(self, mining: str) -> MiningRecipe:
         """The mining recipe at this scale. Its command takes all keys except those that only the plan reads."""
-        return recipes.pairs(mining, self.settings.sizes)
+        return recipes.scaled("pairs", mining, self.settings.sizes)
 
     def text_recipe(self, mining: str) -> Values:
         """The recipe keys that determine the texts of knowledge pairs: all but token lengths, which change no text."""

@@ -23,12 +23,12 @@ class Transfer:
     @cached_method
     def titles(self, recipe: str) -> TitleQueriesRecipe:
         """Recipe that makes a training set of a Wikipedia's titles, as its command takes it."""
-        return recipes.title_queries(recipe, self.paths.settings.sizes)
+        return recipes.scaled("title_queries", recipe, self.paths.settings.sizes)
 
     @cached_method
     def generated(self, recipe: str) -> GeneratedQueriesRecipe:
         """Recipe of generated queries; its command takes all keys except those that only the plan reads."""
-        return recipes.generated_queries(recipe, self.paths.settings.sizes)
+        return recipes.scaled("generated_queries", recipe, self.paths.settings.sizes)
 
     def benchmark(self, recipe: str, language: str) -> str:
         """The benchmark for whose documents queries are generated in a language."""

@@ -32,7 +32,7 @@ class Answered(Dense):
         Raises SteleError if its training set has no questions about paragraphs.
         """
         name = self.rows.protocols.setting(row)["answering"]
-        recipe = recipes.answering(name, self.rows.paths.settings.sizes)
+        recipe = recipes.scaled("answering", name, self.rows.paths.settings.sizes)
         reader_of(recipe.training_set.module, SpanTrainingReader)
         return recipe
 
