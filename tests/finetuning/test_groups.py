@@ -1,18 +1,11 @@
-"""Who shares a group is a function of (seed, epoch, index); candidates that answer a query are masked."""
+"""Who shares a group is a function of (seed, number); candidates that answer a query are masked."""
 
 import numpy as np
 import pytest
 from tiny_runs import RECIPE
 
 from stele.encoders.tokens import Tokens
-from stele.finetuning.dual_encoder.batches import (
-    dev_groups,
-    first_alone,
-    hard_negatives,
-    make_group,
-    members,
-    training_group,
-)
+from stele.finetuning.dual_encoder.batches import dev_groups, first_alone, hard_negatives, make_group, training_group
 from stele.finetuning.dual_encoder.examples import Examples
 from stele.recipes.finetuning import parse_finetuning
 
@@ -27,20 +20,39 @@ def examples(positives: list[list[int]], negatives: list[list[int]]) -> Examples
     return Examples(nothing, nothing, *ragged(positives), *ragged(negatives), {})
 
 
+def recipe_of(**changes):
+    return parse_finetuning({**RECIPE, **changes})
+
+
 def test_an_epoch_holds_every_example_once_and_leaves_another_rest_out_each_time():
-    epochs = [np.concatenate([members(103, 10, 7, epoch, i) for i in range(10)]) for epoch in range(3)]
-    for actual in epochs:
-        assert len(set(actual.tolist())) == 100
-    assert len({tuple(actual) for actual in epochs}) == 3
-    left = [frozenset(range(103)) - set(actual.tolist()) for actual in epochs]
-    assert len(set(left)) > 1
+    """Steps of two groups of five; groups do not depend on what was asked before."""
+    data = examples([[i] for i in range(103)], [[] for _ in range(103)])
+    recipe = recipe_of(batch=5, accumulation=2)
+    groups = {n: training_group(data, recipe, 7, n).queries.tolist() for n in reversed(range(60))}
+    epochs = [np.concatenate([groups[n] for n in range(20 * e, 20 * e + 20)]).tolist() for e in range(3)]
+    assert [len({*epoch}) for epoch in epochs] == [100] * 3
+    assert len({tuple(epoch) for epoch in epochs}) == 3 and len({frozenset(epoch) for epoch in epochs}) > 1
+    assert training_group(data, recipe, 7, 59).queries.tolist() == groups[59]
+    assert training_group(data, recipe, 8, 0).queries.tolist() != groups[0]
 
 
-def test_groups_do_not_depend_on_what_was_asked_before():
-    forward = [members(50, 5, 3, e, i).tolist() for e in range(4) for i in range(10)]
-    backward = [members(50, 5, 3, e, i).tolist() for e in reversed(range(4)) for i in reversed(range(10))]
-    assert forward == backward[::-1]
-    assert members(50, 5, 4, 0, 0).tolist() != forward[0]
+@pytest.mark.parametrize("wanted", [0, 1])
+def test_the_first_step_whose_loss_would_end_the_run_is_known_before(wanted):
+    """Of 24 questions seven have one answer, one of them with a negative, and one has a second answer."""
+    lists = [[0]] * 7 + [[n] for n in range(1, 17)] + [[17, 0]]
+    data = examples(lists, [[99], *[[] for _ in lists[1:]]])
+    recipe = recipe_of(batch=2, hard_negatives=wanted, accumulation=2, steps=6)
+    found = []
+    for seed in range(30):
+        alone = []
+        for number in range(12):
+            group = training_group(data, recipe, seed, number)
+            candidates = [{*group.passages.tolist()} - {*lists[query]} for query in group.queries]
+            alone += [number // 2 + 1] * (not all(candidates))
+        found.append(first_alone(data, recipe, seed, 6))
+        assert found[-1] == min(alone, default=None)
+    assert len({*found}) > 4 and None in found
+    assert first_alone(data, recipe.model_copy(update={"batch": 8, "accumulation": 1}), 0, 6) is None
 
 
 def test_hard_negatives_are_drawn_anew_from_the_examples_own():
@@ -55,36 +67,17 @@ def test_hard_negatives_are_drawn_anew_from_the_examples_own():
     assert hard_negatives(data, 0, 9, 0, 0).tolist() == [10, 11, 12, 13, 14]
 
 
-@pytest.mark.parametrize("wanted", [0, 1])
-def test_the_first_step_whose_loss_would_end_the_run_is_known_before(wanted):
-    """Of 24 questions seven have one answer, one of them with a negative, and one has a second answer."""
-    lists = [[0]] * 7 + [[n] for n in range(1, 17)] + [[17, 0]]
-    data = examples(lists, [[99], *[[] for _ in lists[1:]]])
-    recipe = parse_finetuning({**RECIPE, "batch": 2, "hard_negatives": wanted, "accumulation": 2, "steps": 6})
-    found = []
-    for seed in range(30):
-        alone = []
-        for number in range(12):
-            group = training_group(data, 2, wanted, seed, *divmod(number, 12))
-            candidates = [{*group.passages.tolist()} - {*lists[query]} for query in group.queries]
-            alone += [number // 2 + 1] * (not all(candidates))
-        found.append(first_alone(data, recipe, seed, 6))
-        assert found[-1] == min(alone, default=None)
-    assert len({*found}) > 4 and None in found
-    assert first_alone(data, recipe.model_copy(update={"batch": 8, "accumulation": 1}), 0, 6) is None
-
-
 def test_a_ratio_decides_query_by_query_and_epoch_by_epoch_who_brings_hard_negatives():
     data = examples([[i] for i in range(400)], [[1000 + 2 * i, 1001 + 2 * i] for i in range(400)])
 
     def brought(ratio, wanted=1, seed=0):
         """By epoch and query, how many of its own hard negatives stand in its group."""
         actual = np.zeros((20, 400), dtype=int)
-        for epoch in range(20):
-            for index in range(10):
-                group = training_group(data, 40, wanted, seed, epoch, index, ratio)
-                actual[epoch, group.queries] = np.diff([*group.positives, len(group.passages)]) - 1
-                assert set(group.passages[group.passages >= 1000] // 2 - 500) <= set(group.queries)
+        recipe = recipe_of(batch=40, hard_negatives=wanted, hard_negative_ratio=ratio)
+        for number in range(200):
+            group = training_group(data, recipe, seed, number)
+            actual[number // 10, group.queries] = np.diff([*group.positives, len(group.passages)]) - 1
+            assert set(group.passages[group.passages >= 1000] // 2 - 500) <= set(group.queries)
         return actual
 
     tenth = brought(0.1)
@@ -94,8 +87,6 @@ def test_a_ratio_decides_query_by_query_and_epoch_by_epoch_who_brings_hard_negat
     both = brought(0.5, wanted=2)
     assert [(both == n).mean() for n in range(3)] == pytest.approx([0.25, 0.5, 0.25], abs=0.02)  # binomial
     assert (brought(1.0) == 1).all()
-    whole = training_group(data, 40, 1, 0, 3, 2)  # a ratio of 1 is none: the same bytes
-    assert all(np.array_equal(a, b) for a, b in zip(whole, training_group(data, 40, 1, 0, 3, 2, 1.0), strict=True))
 
 
 def test_layout_of_a_group():

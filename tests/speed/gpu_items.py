@@ -153,7 +153,7 @@ class Bench:
         data = random_examples(4 * recipe.batch, min(2000, shape.vocabulary), *lengths)
 
         def loss_at(step: int):
-            yield {"nll": (group_loss(module, data, training_group(data, recipe.batch, 1, 0, step, 0)), 1.0)}
+            yield {"nll": (group_loss(module, data, training_group(data, recipe, 0, step)), 1.0)}
 
         clock, optimisation = Clock(self.sizes.seconds), recipe.optimisation(self.sizes.steps)
         with tempfile.TemporaryDirectory() as folder:

@@ -165,15 +165,11 @@ def losses(module: Any, data: Any, recipe: Any, seed: int, process: Any) -> Any:
     from stele.training.loop import MicroBatches
     from stele.training.sharding import divide
 
-    groups_an_epoch = recipe.steps_per_epoch(len(data)) * recipe.accumulation
     part = divide(recipe.accumulation, process)
 
     def loss_at(step: int) -> Iterator[Named]:
         for number in part.numbers:
-            epoch, index = divmod(step * recipe.accumulation + number, groups_an_epoch)
-            group = training_group(
-                data, recipe.batch, recipe.hard_negatives, seed, epoch, index, recipe.hard_negative_ratio
-            )
+            group = training_group(data, recipe, seed, step * recipe.accumulation + number)
             loss = group_loss(module, data, group, recipe.temperature, recipe.encode_chunk, part.processes)
             yield {"nll": (loss, part.weight), "masked_duplicates": int(group.mask.sum()) if part.counted else 0}
 

@@ -46,14 +46,6 @@ def _taken(examples: int, wanted: int, ratio: float, seed: int, epoch: int) -> n
     return (chances < ratio).sum(axis=1)
 
 
-def members(examples: int, batch: int, seed: int, epoch: int, index: int) -> np.ndarray:
-    """Example numbers of group `index` of an epoch, int64 [batch]: a slice of the epoch's random order.
-
-    An epoch has floor(examples / batch) groups; the remaining examples, others in every epoch, are left out.
-    """
-    return _order(examples, seed, epoch)[index * batch : (index + 1) * batch]
-
-
 def hard_negatives(data: Examples, example: int, wanted: int, seed: int, epoch: int) -> np.ndarray:
     """Draws `wanted` of the example's hard negatives (all if it has no more), anew in every epoch as in DPR."""
     listed = data.negatives_of(example)
@@ -64,21 +56,20 @@ def hard_negatives(data: Examples, example: int, wanted: int, seed: int, epoch: 
     return listed[generator(seed, "hard negatives", epoch, int(example)).permutation(len(listed))[:wanted]]
 
 
-def training_group(
-    data: Examples, batch: int, wanted: int, seed: int, epoch: int, index: int, ratio: float = 1.0
-) -> Group:
-    """Makes group `index` of an epoch, with hard negatives.
+def training_group(data: Examples, recipe: FinetuningRecipe, seed: int, number: int) -> Group:
+    """Makes group `number` of a run: a slice of its epoch's random order, with hard negatives.
 
-    With a `ratio` below 1, each of a query's `wanted` hard negatives is present with that probability, drawn anew in
-    every epoch, as in contriever's finetuning_data.py (sample_n_hard_negatives). That code gives a query without any a
-    random passage instead; here the passages of the group's other queries already serve as such.
+    An epoch has whole steps; the remaining examples, others in every epoch, are left out. With a `hard_negative_ratio`
+    below 1, each of a query's hard negatives is present with that probability, drawn anew in every epoch, as in
+    contriever's finetuning_data.py (sample_n_hard_negatives). That code gives a query without any a random passage
+    instead; here the passages of the group's other queries already serve as such.
     """
-    chosen = members(len(data), batch, seed, epoch, index)
-    taken = None if ratio == 1.0 else _taken(len(data), wanted, ratio, seed, epoch)
-    number = [wanted if taken is None else int(taken[i]) for i in chosen]
-    return make_group(
-        data, chosen, [hard_negatives(data, i, n, seed, epoch) for i, n in zip(chosen, number, strict=True)]
-    )
+    epoch, index = divmod(number, recipe.steps_per_epoch(len(data)) * recipe.accumulation)
+    chosen = _order(len(data), seed, epoch)[index * recipe.batch : (index + 1) * recipe.batch]
+    wanted = np.broadcast_to(recipe.hard_negatives, len(data))
+    if recipe.hard_negative_ratio < 1:
+        wanted = _taken(len(data), recipe.hard_negatives, recipe.hard_negative_ratio, seed, epoch)
+    return make_group(data, chosen, [hard_negatives(data, i, wanted[i], seed, epoch) for i in chosen])
 
 
 def first_alone(data: Examples, recipe: FinetuningRecipe, seed: int, steps: int) -> int | None:
@@ -90,10 +81,8 @@ def first_alone(data: Examples, recipe: FinetuningRecipe, seed: int, steps: int)
     shared = np.bincount(data.positives[data.positive_offsets[:-1]], minlength=data.positives.max() + 1)
     if np.add.reduceat(shared[data.positives], data.positive_offsets[:-1]).max() < recipe.batch:
         return None
-    groups_an_epoch = recipe.steps_per_epoch(len(data)) * recipe.accumulation
     for number in range(steps * recipe.accumulation):
-        place = divmod(number, groups_an_epoch)
-        group = training_group(data, recipe.batch, recipe.hard_negatives, seed, *place, recipe.hard_negative_ratio)
+        group = training_group(data, recipe, seed, number)
         if len(contested(group).queries) < len(group.queries):
             return number // recipe.accumulation + 1
     return None

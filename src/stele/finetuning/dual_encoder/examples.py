@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -20,8 +19,6 @@ from stele.files.reading import read_state
 from stele.progress import track
 from stele.recipes.encoding import EncodingSpec, Kind, TextInput
 from stele.training.processes import ProcessContext
-
-log = logging.getLogger(__name__)
 
 BLOCK = 8_192  # texts tokenised at a time
 
