@@ -14,7 +14,6 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from typing import NamedTuple, TypedDict
 
@@ -27,14 +26,13 @@ from stele.recipes.optimisation import Optimisation
 from stele.training import saved_state
 from stele.training.callbacks import Callback
 from stele.training.curve import NORM, Figure, Losses, MetricsLog, diverged, merge, weigh
-from stele.training.processes import ProcessContext
+from stele.training.processes import ProcessContext, autocast
 from stele.training.sampling import derive
 from stele.training.sharding import seed_torch
 
 log = logging.getLogger(__name__)
 
 Named = Mapping[str, "Tensor | tuple[Tensor, float] | Figure | int"]
-TYPES = {"bfloat16": torch.bfloat16, "float16": torch.float16}
 
 
 class Outcome(TypedDict):
@@ -185,12 +183,11 @@ class _Run:
         """Runs the backward passes of all micro-batches; returns their losses, still on the device, and counts."""
         totals: Losses = {}
         counts: dict[str, int] = {}
-        dtype = TYPES.get(self.optimisation.precision)
         each, numbers = iter(batches.loss_at(self.step)), iter(batches.numbers)
         while True:
             # before the micro-batch is made; behind the last one nothing is drawn
             seed_torch(derive(self.seed, "micro-batch", self.step, next(numbers, -1)))
-            with torch.autocast(self.process.device.type, dtype) if dtype else nullcontext():
+            with autocast(self.process.device, self.optimisation.precision):
                 named = next(each, None)
                 if named is None:
                     return totals, counts

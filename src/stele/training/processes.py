@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -57,6 +58,14 @@ class ProcessContext:
             import torch.distributed as distributed
 
             distributed.barrier()
+
+
+def autocast(device: torch.device, precision: str) -> AbstractContextManager[Any]:
+    """Context of a forward pass in a recipe's `precision`; "float32" changes nothing."""
+    import torch
+
+    types = {"bfloat16": torch.bfloat16, "float16": torch.float16}
+    return torch.autocast(device.type, types[precision]) if precision in types else nullcontext()
 
 
 def to_device(batch: Mapping[str, Any], device: torch.device) -> dict[str, Any]:

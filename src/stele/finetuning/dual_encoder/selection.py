@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
-from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -15,71 +13,17 @@ from stele.encoders.tokens import Tokens
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_write_json
 from stele.files.reading import read_state
-from stele.finetuning.dual_encoder.batches import Group, dev_groups
+from stele.finetuning.dual_encoder.batches import dev_groups
 from stele.finetuning.dual_encoder.examples import Examples
 from stele.finetuning.dual_encoder.model import DualEncoder, loss_of_vectors
 from stele.recipes.encoding import Kind
 from stele.recipes.finetuning import FinetuningRecipe
 from stele.training.callbacks import Evaluation
-from stele.training.processes import ProcessContext
+from stele.training.processes import ProcessContext, autocast
 
 log = logging.getLogger(__name__)
 
 BLOCK = 1_024  # queries scored against the candidates at a time
-
-
-class Vectors:
-    """Encoder of the dev texts that a measure needs; several processes share the work."""
-
-    def __init__(self, module: DualEncoder, data: Examples, precision: str, process: ProcessContext) -> None:
-        self.module, self.data, self.precision, self.process = module, data, precision, process
-
-    def of(self, kind: Kind, rows: np.ndarray) -> Tensor:
-        """Vectors [len(rows), d] on every process. Raises SteleError if one is not finite: its rank would be best."""
-        tokens: Tokens = self.data.queries if kind == "query" else self.data.passages
-        processes = self.process if self.process.world > 1 and len(rows) >= self.process.world else None
-        half = {"bfloat16": torch.bfloat16, "float16": torch.float16}.get(self.precision)
-        with torch.no_grad(), torch.autocast(self.module.device.type, half) if half else nullcontext():
-            vectors = self.module.vectors(tokens, rows, kind, processes=processes)
-        if not vectors.isfinite().all():
-            raise SteleError(
-                f"training diverged: the vector of a dev {kind} is not finite; lower the learning rate, clip gradients "
-                f"(clip_norm) or use float32"
-            )
-        return vectors
-
-
-def dev_nll(vectors: Vectors, groups: Sequence[Group], recipe: FinetuningRecipe) -> float:
-    """Mean over dev groups of the training loss without dropout (DPR's validate_nll)."""
-    scale = vectors.module.scale
-    total = 0.0
-    for group in groups:
-        queries = vectors.of("query", group.queries)
-        passages = vectors.of("passage", group.passages)
-        queries = queries if scale is None else queries * scale.detach()
-        total += float(loss_of_vectors(queries, passages, group, recipe.temperature))
-    return total / len(groups)
-
-
-def average_rank(vectors: Vectors, data: Examples, negatives: int) -> float:
-    """Mean rank, from 0, of each question's positive in one pool of candidates (DPR's validate_average_rank).
-
-    The pool has the positives and the first `negatives` hard negatives of all dev questions, each passage once. Other
-    known positives of a question do not worsen its rank; other passages with an equal score do.
-    """
-    lists = [np.concatenate([data.positives_of(i)[:1], data.negatives_of(i)[:negatives]]) for i in range(len(data))]
-    candidates = np.unique(np.concatenate(lists))
-    passages, total = vectors.of("passage", candidates), 0
-    queries = vectors.of("query", np.arange(len(data)))
-    column = {int(row): place for place, row in enumerate(candidates)}
-    with torch.autocast(queries.device.type, enabled=False):
-        for start in range(0, len(data), BLOCK):
-            scores = queries[start : start + BLOCK].float() @ passages.float().T
-            for row, values in enumerate(scores):
-                known = [column[int(p)] for p in data.positives_of(start + row) if int(p) in column]
-                gold = values[column[int(data.positives_of(start + row)[0])]]
-                total += int((values >= gold).sum()) - int((values[known] >= gold).sum())
-    return total / len(data)
 
 
 class Selection(Evaluation):
@@ -111,19 +55,58 @@ class Selection(Evaluation):
 
     def measure(self, step: int) -> dict[str, float]:
         """Measures the module after `step` steps and keeps its weights if they are the best so far."""
-        vectors = Vectors(self.module, self.data, self.recipe.precision, self.process)
         from_epoch = self.recipe.rank_from_epoch
         by_rank = from_epoch is not None and (step - 1) // self.an_epoch >= from_epoch
-        if by_rank:
-            figures = {"dev_average_rank": average_rank(vectors, self.data, self.recipe.dev_negatives)}
-        else:
-            figures = {"dev_nll": dev_nll(vectors, self.groups, self.recipe)}
-        name, value = next(iter(figures.items()))
+        name, value = ("dev_average_rank", self.average_rank()) if by_rank else ("dev_nll", self.dev_nll())
         if self.process.is_main:
             log.info("step %d: %s %.4f", step, name, value)
             if self.recipe.selection != "last":
                 self._keep_if_best(int(by_rank), name, value, step)
-        return figures
+        return {name: value}
+
+    def vectors(self, kind: Kind, rows: np.ndarray) -> Tensor:
+        """Vectors [len(rows), d] on every process. Raises SteleError if one is not finite: its rank would be best."""
+        tokens: Tokens = self.data.queries if kind == "query" else self.data.passages
+        processes = self.process if self.process.world > 1 and len(rows) >= self.process.world else None
+        with torch.no_grad(), autocast(self.module.device, self.recipe.precision):
+            vectors = self.module.vectors(tokens, rows, kind, processes=processes)
+        if not vectors.isfinite().all():
+            raise SteleError(
+                f"training diverged: the vector of a dev {kind} is not finite; lower the learning rate, clip gradients "
+                f"(clip_norm) or use float32"
+            )
+        return vectors
+
+    def dev_nll(self) -> float:
+        """Mean over dev groups of the training loss without dropout (DPR's validate_nll)."""
+        total = 0.0
+        for group in self.groups:
+            queries, passages = self.vectors("query", group.queries), self.vectors("passage", group.passages)
+            if self.module.scale is not None:
+                queries = queries * self.module.scale.detach()
+            total += float(loss_of_vectors(queries, passages, group, self.recipe.temperature))
+        return total / len(self.groups)
+
+    def average_rank(self) -> float:
+        """Mean rank, from 0, of each question's positive in one pool of candidates (DPR's validate_average_rank).
+
+        The pool has the positives and the first `dev_negatives` hard negatives of all dev questions, each passage once.
+        Other known positives of a question do not worsen its rank; other passages with an equal score do.
+        """
+        data, total = self.data, 0
+        lists = [data.positives_of(i)[:1] for i in range(len(data))]
+        lists += [data.negatives_of(i)[: self.recipe.dev_negatives] for i in range(len(data))]
+        candidates = np.unique(np.concatenate(lists))
+        passages, queries = self.vectors("passage", candidates), self.vectors("query", np.arange(len(data)))
+        column = {int(row): place for place, row in enumerate(candidates)}
+        with torch.autocast(queries.device.type, enabled=False):
+            for start in range(0, len(data), BLOCK):
+                scores = queries[start : start + BLOCK].float() @ passages.float().T
+                for row, values in enumerate(scores):
+                    known = [column[int(p)] for p in data.positives_of(start + row) if int(p) in column]
+                    gold = values[column[int(data.positives_of(start + row)[0])]]
+                    total += int((values >= gold).sum()) - int((values[known] >= gold).sum())
+        return total / len(data)
 
     def best(self) -> dict[str, float | int | str] | None:
         """Figure, value and step of the kept weights; None if there are none."""
