@@ -9,24 +9,12 @@ from torch.nn import functional
 from stele.errors import SteleError
 
 
-def in_batch_loss(
-    queries: Tensor,
-    passages: Tensor,
-    positives: Tensor,
-    mask: Tensor | None = None,
-    temperature: float = 1.0,
-) -> Tensor:
-    """Mean over queries of -log softmax(query . passage / temperature) at the positive (DPR, equation 4).
-
-    The arguments are those of `in_batch_scores`.
-    """
-    return functional.cross_entropy(in_batch_scores(queries, passages, positives, mask, temperature), positives)
-
-
 def in_batch_scores(
     queries: Tensor, passages: Tensor, positives: Tensor, mask: Tensor | None = None, temperature: float = 1.0
 ) -> Tensor:
     """Inner products over the temperature, float32 [b, m]; minus infinity where a passage is no candidate.
+
+    Their cross-entropy at the positives is the in-batch loss (DPR, equation 4).
 
     queries [b, d], passages [m, d], positives int64 [b] (the column of each query's positive), mask bool [b, m], True
     where a passage is no candidate for a query (see `duplicate_mask`). For cosines, normalise the vectors first.

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from stele.encoders.backbone import load_backbone, positions
 from stele.encoders.base_encoding import encoding_changes, stated_encoding
@@ -20,7 +21,7 @@ from stele.finetuning.dual_encoder.batches import Group
 from stele.finetuning.dual_encoder.examples import Examples
 from stele.recipes.encoding import EncodingSpec, Kind, read_spec
 from stele.recipes.finetuning import FinetuningRecipe
-from stele.training.contrastive_loss import in_batch_loss
+from stele.training.contrastive_loss import in_batch_scores
 from stele.training.processes import ProcessContext
 from stele.training.sharding import cut, in_pieces
 
@@ -96,9 +97,10 @@ def group_loss(
 def loss_of_vectors(queries: Tensor, passages: Tensor, group: Group, temperature: float) -> Tensor:
     """Loss of a group, float32 [], from its vectors: queries [b, d], passages [m, d]. Scores are float32."""
     device = queries.device
+        positives = torch.from_numpy(group.positives).to(device)
     with torch.autocast(device.type, enabled=False):
         mask = torch.from_numpy(group.mask).to(device) if group.mask.any() else None
-        return in_batch_loss(queries, passages, torch.from_numpy(group.positives).to(device), mask, temperature)
+        return functional.cross_entropy(in_batch_scores(queries, passages, positives, mask, temperature), positives)
 
 
 def load_model(folder: Path, recipe: FinetuningRecipe, seed: int) -> tuple[DualEncoder, Any, dict[str, Any]]:
