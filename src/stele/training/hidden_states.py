@@ -41,12 +41,29 @@ def first_states(model: nn.Module, ids: Tensor, mask: Tensor | None, types: Tens
     """Last hidden state [n, d] of each sequence's first token: the sentence vector of MSM (section 3.1).
 
     In the last layer only that token's output is needed, so queries, attention, feed-forward and normalisation are
-    computed for it alone; this saves about 5/6 of one layer and leaves the result as it is. Arguments as for
-    `token_states`.
+    computed for it alone; this saves about 5/6 of one layer and leaves the result as it is. Other models than BERT's
+    kind, and other attention than PyTorch's (sdpa), get the whole forward pass. Arguments as for `token_states`.
     """
-    if _is_bert_like(model):
-        return _first_states(model, ids, mask, types)
-    return token_states(model, ids, mask, types)[:, 0]
+    config = model.config
+    is_encoder = config.model_type in BERT_LIKE and not getattr(config, "is_decoder", False)
+    if not is_encoder or config.num_hidden_layers == 0 or config._attn_implementation != "sdpa":
+        return token_states(model, ids, mask, types)[:, 0]
+    seen = None if mask is None else mask[:, None, None, :]  # broadcast over heads and queries
+    states = model.embeddings(input_ids=ids, **({} if types is None else {"token_type_ids": types}))
+    for layer in model.encoder.layer[:-1]:
+        states = layer(states, seen)
+    last = model.encoder.layer[-1]
+    attention = last.attention.self
+    first = states[:, :1]
+    query, key, value = (
+        part.unflatten(-1, (attention.num_attention_heads, -1)).transpose(1, 2)
+        for part in (attention.query(first), attention.key(states), attention.value(states))
+    )
+    context = functional.scaled_dot_product_attention(
+        query, key, value, attn_mask=seen, dropout_p=attention.dropout.p if model.training else 0.0
+    )
+    attended = last.attention.output(context.transpose(1, 2).flatten(2), first)
+    return last.output(last.intermediate(attended), attended)[:, 0]
 
 
 def mean_states(model: nn.Module, ids: Tensor, mask: Tensor | None, types: Tensor | None = None) -> Tensor:
@@ -103,32 +120,6 @@ def stacked(texts: Sequence[tuple[Tensor, Tensor | None]], pad_id: int) -> tuple
         return torch.cat(padded), None
     masks = [torch.ones_like(ids, dtype=torch.bool) if mask is None else mask for ids, mask in texts]
     return torch.cat(padded), torch.cat([functional.pad(mask, (0, width - mask.shape[1])) for mask in masks])
-
-
-def _is_bert_like(model: nn.Module) -> bool:
-    """Whether `_first_states` computes the model's own forward pass; False unless attention is PyTorch's (sdpa)."""
-    config = model.config
-    is_encoder = config.model_type in BERT_LIKE and not getattr(config, "is_decoder", False)
-    return is_encoder and config.num_hidden_layers > 0 and config._attn_implementation == "sdpa"
-
-
-def _first_states(model: nn.Module, ids: Tensor, mask: Tensor | None, types: Tensor | None) -> Tensor:
-    seen = None if mask is None else mask[:, None, None, :]  # broadcast over heads and queries
-    states = model.embeddings(input_ids=ids, **({} if types is None else {"token_type_ids": types}))
-    for layer in model.encoder.layer[:-1]:
-        states = layer(states, seen)
-    last = model.encoder.layer[-1]
-    attention = last.attention.self
-    first = states[:, :1]
-    query, key, value = (
-        part.unflatten(-1, (attention.num_attention_heads, -1)).transpose(1, 2)
-        for part in (attention.query(first), attention.key(states), attention.value(states))
-    )
-    context = functional.scaled_dot_product_attention(
-        query, key, value, attn_mask=seen, dropout_p=attention.dropout.p if model.training else 0.0
-    )
-    attended = last.attention.output(context.transpose(1, 2).flatten(2), first)
-    return last.output(last.intermediate(attended), attended)[:, 0]
 
 
 # --- global attention of models with sliding windows (Yu et al. 2021) -------------------------------------------------
