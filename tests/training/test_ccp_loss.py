@@ -9,9 +9,10 @@ from tiny_objectives import OWN, SMALL, objective_of, recipe
 
 from stele.errors import SteleError
 from stele.recipes.pretraining import parse_recipe
+from stele.training.heads import RunningNorm
 from stele.training.objectives._ccp_bank import MemoryBank
-from stele.training.objectives._ccp_heads import ContextHead, RunningNorm, context_loss
-from stele.training.objectives.ccp import Contexts, draw, same_window, sentences
+from stele.training.objectives._ccp_heads import context_loss
+from stele.training.objectives.ccp import draw, same_window, sentences
 from stele.training.sampling import Group, generator
 from stele.training.store import Flat
 
@@ -73,23 +74,7 @@ def test_without_a_bank_the_group_is_all_there_is():
     assert figures["chance"].item() == pytest.approx(np.log(2))
 
 
-def test_no_gradient_comes_from_the_bank():
-    vectors = torch.tensor(CENTRES + PARTNERS, requires_grad=True)
-    bank = BANK[0].clone().requires_grad_(False)
-    found, figures = loss(vectors=vectors, bank=(bank, BANK[1]))
-    found.backward()
-    assert vectors.grad.abs().sum() > 0 and bank.grad is None
-    assert not any(value.requires_grad for value in figures.values())
-
-
 # --- the bank ---------------------------------------------------------------------------------------------------------
-def test_the_bank_is_first_in_first_out_across_its_end():
-    bank = MemoryBank(size=5, width=1)
-    for first, expected in ((1, [1, 2, 0, 0, 0]), (3, [1, 2, 3, 4, 0]), (5, [6, 2, 3, 4, 5])):
-        bank.push(torch.tensor([[float(first)], [first + 1.0]]), torch.tensor([0, 1]))
-        assert bank.vectors.flatten().tolist() == expected
-    assert bank.tags.flatten().tolist() == [1, 1, 0, 1, 0] and bank.pushed.tolist() == [6]
-    assert not bank.vectors.requires_grad
 
 
 def test_a_bank_for_each_language():
@@ -111,36 +96,6 @@ def test_batch_side_and_running_side():
     norm.update(norm.seen)
     assert (norm.mean.item(), norm.variance.item()) == (pytest.approx(0.2), pytest.approx(1.1))
     assert norm(batch, False).flatten().tolist() == pytest.approx(((batch.flatten() - 0.2) / 1.1**0.5).tolist())
-
-
-def test_no_gradient_goes_through_running_statistics():
-    """By the batch a constant added to all is taken off again; by running statistics it is not."""
-    norm, batch = RunningNorm(1, affine=False), torch.tensor([[1.0], [3.0], [5.0]], requires_grad=True)
-    for by_batch, expected in ((True, 0.0), (False, 3.0)):
-        batch.grad = None
-        norm(batch, by_batch).sum().backward()
-        assert batch.grad.sum().item() == pytest.approx(expected, abs=1e-5)
-    assert not norm.mean.requires_grad and not norm.seen.requires_grad
-
-
-def test_the_head_is_that_of_the_released_code():
-    """Linear, BatchNorm, ReLU, Linear, BatchNorm without scale and shift, none of the linear ones with a bias."""
-    torch.manual_seed(0)
-    head, states = ContextHead(4, 0.5, norms=2, sets=1), torch.randn(6, 4)
-    first, last = torch.nn.BatchNorm1d(4, eps=1e-12), torch.nn.BatchNorm1d(4, eps=1e-12, affine=False)
-    for training in (True, False):
-        first.train(training), last.train(training)
-        expected = last(head.second(torch.relu(first(head.first(states)))))
-        torch.testing.assert_close(head(states, by_batch=training), expected)
-        if training:
-            head.update(head.seen(), 0)
-    torch.testing.assert_close(head.norms[0].variance[0], first.running_var)
-    assert sum(p.numel() for p in head.parameters()) == 2 * 16 + 2 * 4
-
-
-def test_without_normalisation_two_layers_are_left():
-    head, states = ContextHead(4, 0.5, norms=0, sets=1), torch.randn(3, 4)
-    torch.testing.assert_close(head(states, True), torch.relu(states @ head.first.weight.T) @ head.second.weight.T)
 
 
 # --- windows ----------------------------------------------------------------------------------------------------------
@@ -167,28 +122,27 @@ def test_a_tag_for_each_or_one_for_all_is_the_same(changes):
 @pytest.mark.parametrize(("reach", "size"), [((0, 1), 5), ((1, 1), 2), ((2, 2), 6), ((5, 5), 3)])
 def test_partners_are_the_sentences_of_a_window_that_ends_with_its_document(reach, size):
     drawn = [draw(np.full(200, size), reach, generator(n)) for n in range(5)]
-    found = {(int(c), int(p)) for one in drawn for c, p in zip(one.centres, one.partners, strict=True)}
+    centres, partners = np.concatenate(drawn, axis=1)
+    found = set(zip(centres.tolist(), partners.tolist(), strict=True))
     near = [(c, p) for c in range(size) for p in range(size) if c != p and -reach[0] <= p - c <= reach[1]]
     assert found == set(near)
-    centres = np.concatenate([one.centres for one in drawn])
     counts = np.bincount(centres)
     assert counts.min() > 0.7 * counts.mean(), "those at the ends as often as the others"
 
 
 def test_tokens_are_those_of_centre_and_partner():
     flat = Flat(np.array([1, 1, 2, 3, 3, 3, 4, 5, 5]), np.array([2, 1, 3, 1, 2]), np.array([3, 2]))
-    tokens, lengths = sentences(flat, Contexts(np.array([2, 0]), np.array([0, 1])))
+    tokens, lengths = sentences(flat, np.array([2, 0]), np.array([0, 1]))
     assert tokens.tolist() == [3, 3, 3, 1, 1, 4, 5, 5] and lengths.tolist() == [3, 2, 1, 2]
 
 
 def test_sentences_of_one_window_are_positives_of_each_other():
     """A document that stands in a group twice: partner 4 is not in the window of centre 1, nor in its own."""
     group = Group(0, [("en", np.array([7, 7])), ("sw", np.array([7, 8]))])
-    contexts = Contexts(np.array([1, 3, 1, 1]), np.array([2, 4, 2, 2]))
-    found = same_window(group, contexts, (2, 2))
+    found = same_window(group, np.array([1, 3, 1, 1]), np.array([2, 4, 2, 2]), (2, 2))
     assert found.tolist() == [[1, 0, 0, 0], [1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
-    itself = Contexts(np.array([1, 2]), np.array([2, 1]))
-    assert same_window(Group(0, [("en", np.array([7, 7]))]), itself, (2, 2)).tolist() == [[1, 0], [0, 1]]
+    twice = Group(0, [("en", np.array([7, 7]))])
+    assert same_window(twice, np.array([1, 2]), np.array([2, 1]), (2, 2)).tolist() == [[1, 0], [0, 1]]
 
 
 # --- what is refused --------------------------------------------------------------------------------------------------

@@ -8,25 +8,26 @@ from stele.errors import SteleError
 from stele.training.heads import ProjectionHead, Projector, vocabulary_head
 
 
-def test_projection_head_is_the_released_one():
-    """Linear - BatchNorm(eps 1e-12) - ReLU - Linear - BatchNorm(affine False), written out with batch statistics."""
-    head, vectors = ProjectionHead(6), torch.randn(10, 6)
-    torch.nn.init.normal_(head.first_norm.weight)
-    torch.nn.init.normal_(head.first_norm.bias)
+@pytest.mark.parametrize("norms", [1, 2])
+def test_the_projection_head_is_that_of_the_released_code(norms):
+    """Linear, BatchNorm, ReLU, Linear, BatchNorm without scale and shift, none of the linear ones with a bias."""
+    head, states = ProjectionHead(4, 0.5, norms), torch.randn(6, 4)
+    first, last = torch.nn.BatchNorm1d(4, eps=1e-12), torch.nn.BatchNorm1d(4, eps=1e-12, affine=False)
+    for by_batch in (True, False):
+        first.train(by_batch), last.train(by_batch)
+        projected = head.second(torch.relu(first(head.first(states))))
+        expected = last(projected) if norms == 2 else projected
+        for mode in (True, False):  # statistics are the group's, or running ones, in every mode
+            torch.testing.assert_close(head.train(mode)(states, by_batch), expected)
+        if by_batch:
+            head.update(head.seen(), 0)
+    torch.testing.assert_close(head.norms[0].variance[0], first.running_var)
+    assert sum(p.numel() for p in head.parameters()) == 2 * 16 + 2 * 4
 
-    def normalised(x):
-        return (x - x.mean(0)) / (x.var(0, unbiased=False) + 1e-12).sqrt()
 
-    hidden = normalised(vectors @ head.first.weight.T) * head.first_norm.weight + head.first_norm.bias
-    expected = normalised(hidden.relu() @ head.second.weight.T)
-    assert torch.allclose(head(vectors), expected, atol=1e-5)
-    assert {name for name, _ in head.named_parameters()} == {
-        "first.weight",
-        "second.weight",
-        "first_norm.weight",
-        "first_norm.bias",
-    }
-    assert torch.allclose(head.eval()(vectors), expected, atol=1e-5), "statistics are the group's in every mode"
+def test_without_normalisation_two_layers_are_left():
+    head, states = ProjectionHead(4, 0.5, norms=0), torch.randn(3, 4)
+    torch.testing.assert_close(head(states), torch.relu(states @ head.first.weight.T) @ head.second.weight.T)
 
 
 def test_projection_head_keeps_what_vectors_differ_in_under_bfloat16():

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
 INIT = 0.02  # standard deviation of new weights, as in BERT; objectives give the `initializer_range` of their model
+MOMENTUM = 0.1  # weight of the newest batch in running statistics, PyTorch's default
+EPS = 1e-12  # of normalisations, as in MSM's released code
 
 
 def initialise(module: nn.Module, std: float) -> None:
@@ -32,31 +34,75 @@ def initialise(module: nn.Module, std: float) -> None:
                 nn.init.zeros_(part.bias)
 
 
-class ProjectionHead(nn.Module):
-    """Linear - BatchNorm - ReLU - Linear - BatchNorm, without biases; the last one without a learned scale and shift.
+class RunningNorm(nn.Module):
+    """Batch normalisation of [n, width] by the batch's statistics (with gradients) or by running ones (without).
 
-    As in MSM's released code (contrastive_utils.ProjectionHead: eps 1e-12, train mode throughout). It normalises by the
-    statistics of the vectors in a call, so a call must get one whole contrastive group. It keeps no running
-    statistics, since the head is dropped after pretraining.
+    mean, variance   float32 [sets, width], 0 and 1 at first: running statistics of all batches (one set) or by language
+    seen             float32 [2, width]: mean and unbiased variance of the last batch normalised by its own statistics
     """
 
-    def __init__(self, width: int, std: float = INIT) -> None:
+    def __init__(self, width: int, sets: int = 1, affine: bool = True) -> None:
+        super().__init__()
+        self.weight, self.bias = (
+            (nn.Parameter(torch.ones(width)), nn.Parameter(torch.zeros(width))) if affine else (None, None)
+        )
+        self.register_buffer("mean", torch.zeros(sets, width))
+        self.register_buffer("variance", torch.ones(sets, width))
+        self.seen: Tensor | None = None
+
+    def forward(self, vectors: Tensor, by_batch: bool, number: int = 0) -> Tensor:
+        """Normalises vectors [n, width] `by_batch` (n at least 2), or by the running statistics of set `number`."""
+        if not by_batch:
+            mean, variance = self.mean[number], self.variance[number]
+            return functional.batch_norm(vectors, mean, variance, self.weight, self.bias, training=False, eps=EPS)
+        seen = vectors.new_zeros(2, vectors.shape[1])  # momentum 1: filled with the batch's own
+        self.seen = seen
+        return functional.batch_norm(vectors, seen[0], seen[1], self.weight, self.bias, True, momentum=1.0, eps=EPS)
+
+    @torch.no_grad()
+    def update(self, seen: Tensor, number: int = 0) -> None:
+        """Moves the running statistics of set `number` towards those of a batch, [2, width] like `seen`."""
+        self.mean[number].lerp_(seen[0], MOMENTUM)
+        self.variance[number].lerp_(seen[1], MOMENTUM)
+
+
+class ProjectionHead(nn.Module):
+    """Linear - normalisation - ReLU - Linear - normalisation, without biases; the last one without scale and shift.
+
+    As in MSM's released code (contrastive_utils.ProjectionHead: train mode throughout), whose vectors are normalised by
+    the statistics of a call, which must get one whole contrastive group. CCP's heads have "two linear layers and one
+    batch normalization between", non-linear (section 3.1), or another number of `norms` (0, 1, 2), and may use running
+    statistics, of which there are `sets`.
+    """
+
+    def __init__(self, width: int, std: float = INIT, norms: int = 2, sets: int = 1) -> None:
         super().__init__()
         self.first = nn.Linear(width, width, bias=False)
-        self.first_norm = nn.BatchNorm1d(width, eps=1e-12, track_running_stats=False)
+        self.norms = nn.ModuleList(RunningNorm(width, sets, affine=number == 0) for number in range(norms))
         self.second = nn.Linear(width, width, bias=False)
-        self.second_norm = nn.BatchNorm1d(width, eps=1e-12, affine=False, track_running_stats=False)
         initialise(self, std)
 
-    def forward(self, vectors: Tensor) -> Tensor:
-        """Projects vectors [n, width] -> [n, width], in float32 also under autocast; n is at least 2.
+    def forward(self, vectors: Tensor, by_batch: bool = True, number: int = 0) -> Tensor:
+        """Projects vectors [n, width] -> [n, width], normalised `by_batch` (n at least 2) or by running set `number`.
 
-        Sentence vectors share a large common component, which batch normalisation removes: had they been rounded to
-        bfloat16 before, mostly rounding errors would remain.
+        Computes in float32 also under autocast. Sentence vectors share a large common component, which batch
+        normalisation removes: had they been rounded to bfloat16 before, mostly rounding errors would remain.
         """
         with torch.autocast(vectors.device.type, enabled=False):
-            hidden = torch.relu(self.first_norm(self.first(vectors.float())))
-            return self.second_norm(self.second(hidden))
+            hidden = self.first(vectors.float())
+            if len(self.norms) > 0:
+                hidden = self.norms[0](hidden, by_batch, number)
+            projected = self.second(torch.relu(hidden))
+            return self.norms[1](projected, by_batch, number) if len(self.norms) > 1 else projected
+
+    def seen(self) -> Tensor:
+        """Statistics of the last batch that was normalised by its own, float32 [norms, 2, width]."""
+        return torch.stack([norm.seen for norm in self.norms])
+
+    def update(self, seen: Tensor, number: int) -> None:
+        """Moves the running statistics of set `number` towards those of a batch, [norms, 2, width] like `seen()`."""
+        for norm, statistics in zip(self.norms, seen, strict=True):
+            norm.update(statistics, number)
 
 
 class Projector(nn.Module):

@@ -1,4 +1,4 @@
-"""CCP's projection heads with their batch normalisation, and its loss over group and memory bank (section 3.1)."""
+"""CCP's heads as they are trained, and its loss over group and memory bank (section 3.1)."""
 
 from __future__ import annotations
 
@@ -8,78 +8,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from stele.training.heads import initialise
+from stele.training.heads import ProjectionHead
 from stele.training.hidden_states import pooled_states
 from stele.training.objectives._ccp_bank import APART, NONE, Added, MemoryBank, Probe, added, of_step, sizes
 from stele.training.processes import ProcessContext
 from stele.training.sampling import Batch
-
-MOMENTUM = 0.1  # weight of the newest batch in running statistics, PyTorch's default
-EPS = 1e-12  # as in MSM's released code
-
-
-class RunningNorm(nn.Module):
-    """Batch normalisation of [n, width] by the batch's statistics (with gradients) or by running ones (without).
-
-    mean, variance   float32 [sets, width], 0 and 1 at first: running statistics of all batches (one set) or by language
-    seen             float32 [2, width]: mean and unbiased variance of the last batch normalised by its own statistics
-    """
-
-    def __init__(self, width: int, sets: int = 1, affine: bool = True) -> None:
-        super().__init__()
-        self.weight, self.bias = (
-            (nn.Parameter(torch.ones(width)), nn.Parameter(torch.zeros(width))) if affine else (None, None)
-        )
-        self.register_buffer("mean", torch.zeros(sets, width))
-        self.register_buffer("variance", torch.ones(sets, width))
-        self.seen: Tensor | None = None
-
-    def forward(self, vectors: Tensor, by_batch: bool, number: int = 0) -> Tensor:
-        """Normalises vectors [n, width] `by_batch` (n at least 2), or by the running statistics of set `number`."""
-        if not by_batch:
-            mean, variance = self.mean[number], self.variance[number]
-            return functional.batch_norm(vectors, mean, variance, self.weight, self.bias, training=False, eps=EPS)
-        seen = vectors.new_zeros(2, vectors.shape[1])  # momentum 1: filled with the batch's own
-        self.seen = seen
-        return functional.batch_norm(vectors, seen[0], seen[1], self.weight, self.bias, True, momentum=1.0, eps=EPS)
-
-    @torch.no_grad()
-    def update(self, seen: Tensor, number: int = 0) -> None:
-        """Moves the running statistics of set `number` towards those of a batch, [2, width] like `seen`."""
-        self.mean[number].lerp_(seen[0], MOMENTUM)
-        self.variance[number].lerp_(seen[1], MOMENTUM)
-
-
-class ContextHead(nn.Module):
-    """Linear - normalisation - ReLU - Linear, then a second normalisation if the recipe has one; without biases.
-
-    The paper has "two linear layers and one batch normalization between", non-linear (section 3.1). ReLU, no biases and
-    the second normalisation, without parameters, follow MSM's released code (contrastive_utils.ProjectionHead).
-    """
-
-    def __init__(self, width: int, std: float, norms: int, sets: int) -> None:
-        """Creates a head with 0, 1 or 2 `norms` (normalisations) and `sets` sets of running statistics."""
-        super().__init__()
-        self.first, self.second = (nn.Linear(width, width, bias=False) for _ in range(2))
-        self.norms = nn.ModuleList(RunningNorm(width, sets, affine=number == 0) for number in range(norms))
-        initialise(self, std)
-
-    def forward(self, states: Tensor, by_batch: bool, number: int = 0) -> Tensor:
-        """Projects states [n, width] to float32 [n, width], normalised `by_batch` or by running set `number`."""
-        hidden = self.first(states.float())
-        if len(self.norms) > 0:
-            hidden = self.norms[0](hidden, by_batch, number)
-        projected = self.second(torch.relu(hidden))
-        return self.norms[1](projected, by_batch, number) if len(self.norms) > 1 else projected
-
-    def seen(self) -> Tensor:
-        """Statistics of the last batch that was normalised by its own, float32 [norms, 2, width]."""
-        return torch.stack([norm.seen for norm in self.norms])
-
-    def update(self, seen: Tensor, number: int) -> None:
-        """Moves the running statistics of set `number` towards those of a batch, [norms, 2, width] like `seen()`."""
-        for norm, statistics in zip(self.norms, seen, strict=True):
-            norm.update(statistics, number)
 
 
 class Start(NamedTuple):
@@ -99,7 +32,7 @@ class Heads(nn.Module):
         self.recipe, width, languages = recipe, config.hidden_size, len(recipe.languages)
         norms = 0 if recipe.batch_norm == "none" else 2 if recipe.output_norm else 1
         sets = languages if recipe.statistics == "language" else 1
-        self.sides = nn.ModuleList(ContextHead(width, config.initializer_range, norms, sets) for _ in range(2))
+        self.sides = nn.ModuleList(ProjectionHead(width, config.initializer_range, norms, sets) for _ in range(2))
         self.bank = self.probe = None
         if recipe.bank:
             self.bank = MemoryBank(recipe.bank, width, languages if recipe.bank_per == "language" else 1)
@@ -114,9 +47,7 @@ class Heads(nn.Module):
     ) -> tuple[Tensor, dict[str, Tensor]]:
         """Computes the group's mean loss over all positive terms, float32 [], and the figures for the curve."""
         recipe, number, start = self.recipe, batch["number"], self._started()
-        states = pooled_states(
-            self.recipe.pooling or "cls", model.base_model, batch["ids"], batch["mask"], recipe.encode_chunk, processes
-        )
+        states = self._states(model, batch["ids"], batch["mask"], processes)
         with torch.autocast(states.device.type, enabled=False):
             vectors = torch.cat([self._project(states[n::2], n, number, batch["queues"][0]) for n in (0, 1)])
             vectors = functional.normalize(vectors, dim=1) if recipe.l2 else vectors
@@ -150,6 +81,10 @@ class Heads(nn.Module):
         self.waiting.clear()
         self.start = None
 
+    def _states(self, model: nn.Module, ids: Tensor, mask: Tensor | None, processes: ProcessContext | None) -> Tensor:
+        pooling = self.recipe.pooling or "cls"
+        return pooled_states(pooling, model.base_model, ids, mask, self.recipe.encode_chunk, processes)
+
     def _project(self, states: Tensor, side: int, number: int, tag: int) -> Tensor:
         """Projects the states [n, width] of one side of a group: centres (0) or partners (1)."""
         by_batch = self.recipe.batch_norm == "plain" or number % 2 == side
@@ -175,9 +110,7 @@ class Heads(nn.Module):
         _, number, tag = self.probe.facts.tolist()
 
         def encode(ids: Tensor, mask: Tensor) -> Tensor:
-            states = pooled_states(
-                self.recipe.pooling or "cls", model.base_model, ids, mask, self.recipe.encode_chunk, processes
-            )
+            states = self._states(model, ids, mask, processes)
             with torch.autocast(states.device.type, enabled=False):
                 return self._project(states, 1, number, tag)
 

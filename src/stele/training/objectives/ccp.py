@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import ceil
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -156,8 +156,7 @@ class Recipe(PretrainingRecipe):
 
     @classmethod
     def store_of(cls, task: str) -> str:
-        """Store of a task; contexts are drawn from MSM's documents."""
-        return "msm" if task == "ccp" else task
+        return "msm" if task == "ccp" else task  # contexts are drawn from MSM's documents
 
     def new_objective(self, task: str) -> ContextPrediction:
         return ContextPrediction(self)
@@ -188,7 +187,7 @@ class ContextPrediction(PairObjective):
         number of the group; vectors (n); duplicates (n minus the number of different partners)."""
         recipe = self.recipe
         contexts = draw(examples.counts, recipe.reach, rng)
-        ids, lengths = pad(*sentences(examples, contexts), vocabulary, recipe.sentence_length)
+        ids, lengths = pad(*sentences(examples, *contexts), vocabulary, recipe.sentence_length)
         languages = [recipe.languages.index(part) for part, _ in group.drawn]
         counts = duplicate_counts(ids[1::2])
         return {
@@ -196,7 +195,7 @@ class ContextPrediction(PairObjective):
             "mask": attention(lengths, ids.shape[1]),
             "tags": np.repeat(languages, [len(indices) for _, indices in group.drawn]),
             "queues": tuple(languages),
-            "positives": same_window(group, contexts, recipe.reach),
+            "positives": same_window(group, *contexts, recipe.reach),
             "number": group.number,
             "vectors": counts["vectors"],
             "duplicates": counts["duplicates"],
@@ -225,18 +224,12 @@ class ContextPrediction(PairObjective):
 
 
 # --- contexts: a centre of each document and a sentence of its window, drawn anew at each use of the document ---------
-class Contexts(NamedTuple):
-    """Places of two sentences, centre and partner, in each of n documents: centres, partners int64 [n]."""
-
-    centres: np.ndarray
-    partners: np.ndarray
-
-
-def draw(sizes: np.ndarray, reach: tuple[int, int], rng: np.random.Generator) -> Contexts:
+def draw(sizes: np.ndarray, reach: tuple[int, int], rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Draws a centre, uniform among the sentences with others in their window, and one of these others, uniform.
 
     sizes int64 [n]: sentences of each document; reach: sentences of a window before and after its centre. Windows end
-    where the document does. Raises SteleError if a document has fewer than two sentences.
+    where the document does. Returns their places in the documents: centres, partners int64 [n]. Raises SteleError if a
+    document has fewer than two sentences.
     """
     if len(sizes) and sizes.min() < 2:
         raise SteleError(
@@ -247,18 +240,18 @@ def draw(sizes: np.ndarray, reach: tuple[int, int], rng: np.random.Generator) ->
     centres = rng.integers(0, sizes if before else sizes - 1)  # a window that only goes forwards has no last sentence
     first, last = np.maximum(centres - before, 0), np.minimum(centres + behind, sizes - 1)
     partners = first + rng.integers(0, last - first)
-    return Contexts(centres, partners + (partners >= centres))
+    return centres, partners + (partners >= centres)
 
 
-def sentences(flat: Flat, contexts: Contexts) -> tuple[np.ndarray, np.ndarray]:
+def sentences(flat: Flat, centres: np.ndarray, partners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Selects the sentences of n contexts, centre and partner alternating: tokens int64 and lengths int64 [2 n]."""
     documents = np.cumsum(flat.counts) - flat.counts
-    chosen = np.stack([documents + contexts.centres, documents + contexts.partners], axis=1).ravel()
+    chosen = np.stack([documents + centres, documents + partners], axis=1).ravel()
     begins = np.cumsum(flat.lengths) - flat.lengths
     return flat.tokens[ranges(begins[chosen], flat.lengths[chosen])], flat.lengths[chosen]
 
 
-def same_window(group: Group, contexts: Contexts, reach: tuple[int, int]) -> np.ndarray:
+def same_window(group: Group, centres: np.ndarray, partners: np.ndarray, reach: tuple[int, int]) -> np.ndarray:
     """Whether partner j is a sentence of the window around centre i, bool [n, n] (m of Algorithm 1).
 
     Partner i is; another one only if its document is in the group twice. No sentence is in its own window.
@@ -266,6 +259,6 @@ def same_window(group: Group, contexts: Contexts, reach: tuple[int, int]) -> np.
     documents = [(part, index) for part, indices in group.drawn for index in indices.tolist()]
     numbers = {document: number for number, document in enumerate(documents)}
     number = np.array([numbers[document] for document in documents])
-    distance = contexts.partners[None, :] - contexts.centres[:, None]
+    distance = partners[None, :] - centres[:, None]
     inside = (distance >= -reach[0]) & (distance <= reach[1]) & (distance != 0)
     return inside & (number[:, None] == number[None, :])
