@@ -122,4 +122,5 @@ def new_stores(folder):
         return Store(place)
 
     made = {method: {part: store(method, part) for part in PARTS.get(method, ("en", "sw"))} for method in SHAPES}
-    return made | {"section": {part: random_sections(seed) for seed, part in enumerate(PARTS["section"])}}
+    sections = {part: random_sections(folder / "section" / part, n) for n, part in enumerate(PARTS["section"])}
+    return made | {"section": sections}

@@ -65,14 +65,6 @@ def pair_batch(sides: tuple[Texts, Texts], vocabulary: Vocabulary, longest: tupl
 SPECIAL = 3  # special tokens of a sequence
 
 
-class Packed(NamedTuple):
-    """Packed pairs: ids, types int64 [n, t], types 1 from the document on; mask bool [n, t] or None (no padding)."""
-
-    ids: np.ndarray
-    types: np.ndarray
-    mask: np.ndarray | None
-
-
 def kept_lengths(first: np.ndarray, second: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
     """Numbers of tokens kept of two texts, int64 [n] each, at most `most` in sum: the longer text is cut first.
 
@@ -92,8 +84,11 @@ def most_global(types: np.ndarray) -> int:
     return int(types.argmax(1).max()) + 1
 
 
-def pack(queries: Flat, documents: Flat, vocabulary: Vocabulary, longest: int) -> Packed:
-    """Packs query i with document i, cut to `longest` ids; both have n segments. Raises SteleError if one is empty."""
+def pack(queries: Flat, documents: Flat, vocabulary: Vocabulary, longest: int) -> Batch:
+    """Packs query i with document i, cut to `longest` ids; both have n segments. Raises SteleError if one is empty.
+
+    Returns ids, types int64 [n, t], types 1 from the document on; mask bool [n, t] or None (no padding).
+    """
     if min(queries.lengths.min(), documents.lengths.min()) < 1:
         raise SteleError("a batch holds an empty query or document; mine the pairs again, leaving out empty sentences")
     lengths = np.stack(kept_lengths(queries.lengths, documents.lengths, longest - SPECIAL), axis=1)
@@ -109,4 +104,4 @@ def pack(queries: Flat, documents: Flat, vocabulary: Vocabulary, longest: int) -
     for begin, length, place in ((begins[0], query, np.ones_like(query)), (begins[1], document, query + 2)):
         ids[np.repeat(rows, length), ranges(place, length)] = texts.tokens[ranges(begin, length)]
     types = (columns > query[:, None] + 1) & (columns < ends[:, None])
-    return Packed(ids, types.astype(np.int64), attention(ends, len(columns)))
+    return {"ids": ids, "types": types.astype(np.int64), "mask": attention(ends, len(columns))}

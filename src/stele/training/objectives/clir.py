@@ -8,7 +8,7 @@ next task.
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -96,46 +96,37 @@ class Recipe(TasksRecipe):
 EASY = 3 / 4  # to the power of the page's other sections: probability that a negative comes from outside the page
 
 
-class Drawn(NamedTuple):
-    """Queries of n pairs, Flat of sentences; their documents' section numbers int64 [n] and sides int64 [n] (0, 1)."""
+def draw_pairs(
+    store: SectionStore, indices: np.ndarray, rng: np.random.Generator
+) -> tuple[Flat, np.ndarray, np.ndarray]:
+    """Draws each pair's query, a sentence of a section chosen at random; the pair's other section is its document.
 
-    queries: Flat
-    documents: np.ndarray
-    sides: np.ndarray
-
-
-def draw_pairs(store: SectionStore, indices: np.ndarray, rng: np.random.Generator) -> Drawn:
-    """Draws each pair's query, a sentence of a section chosen at random; the pair's other section is its document."""
+    Returns the queries of n pairs; their documents' section numbers int64 [n] and sides int64 [n] (0, 1).
+    """
     rows, asking = np.arange(len(indices)), rng.integers(0, 2, len(indices))
     pairs = store.pairs[indices]
     sections = pairs[rows, asking]
     places = rng.integers(0, store.sentence_counts(sections))
-    return Drawn(store.sentences(sections, places), pairs[rows, 1 - asking], 1 - asking)
+    return store.sentences(sections, places), pairs[rows, 1 - asking], 1 - asking
 
 
-def hard_probability(others: np.ndarray) -> np.ndarray:
-    """Probability of a hard negative, 1 - (3/4)^T for T other sections on the page (section 4.2.2).
+def draw_negatives(
+    store: SectionStore, documents: np.ndarray, sides: np.ndarray, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Draws the negative of each document: section numbers int64 [n], and whether it is hard, of its page, bool [n].
 
-    >>> hard_probability(np.array([0, 1, 2, 5])).round(4).tolist()
-    [0.0, 0.25, 0.4375, 0.7627]
+    With T other sections on the page, as the released code counts, it is hard with probability 1 - (3/4)^T (section
+    4.2.2). Other negatives are uniform over the language's sections, the document excluded; the released code may draw
+    it. Raises SteleError if a language has one section.
     """
-    return 1 - EASY**others
-
-
-def draw_negatives(store: SectionStore, drawn: Drawn, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Draws each query's negative: section numbers int64 [n], and whether it is hard, of the document's page, bool [n].
-
-    T counts the page's other sections, as in the released code. Other negatives are uniform over the language's
-    sections, the document excluded; the released code may draw it. Raises SteleError if a language has one section.
-    """
-    own_page = np.stack(store.of_page(drawn.documents), axis=1)
-    language = np.array([store.of_language(side) for side in (0, 1)])[drawn.sides]
+    own_page = np.stack(store.of_page(documents), axis=1)
+    language = np.array([store.of_language(side) for side in (0, 1)])[sides]
     if ((language[:, 1] - language[:, 0]) < 2).any():
         raise SteleError("RR: a language with a single section has no negatives; provide more text")
-    hard = rng.random(len(drawn.documents)) < hard_probability(own_page[:, 1] - own_page[:, 0] - 1)
+    hard = rng.random(len(documents)) < 1 - EASY ** (own_page[:, 1] - own_page[:, 0] - 1)
     begin, end = np.where(hard[:, None], own_page, language).T
     chosen = rng.integers(begin, end - 1)
-    return chosen + (chosen >= drawn.documents), hard
+    return chosen + (chosen >= documents), hard
 
 
 def check_token_types(task: str, config: Any) -> None:
@@ -151,16 +142,16 @@ class QueryModelling(MaskedLanguageModelling):
     def take(self, stores, group, rng):
         """Draws a group's queries and their documents, each Flat of n texts."""
         ((part, indices),) = group.drawn
-        drawn = draw_pairs(stores[part], indices, rng)
-        return drawn.queries, stores[part].documents(drawn.documents, self.recipe.length)
+        queries, documents, _ = draw_pairs(stores[part], indices, rng)
+        return queries, stores[part].documents(documents, self.recipe.length)
 
     def batch(self, examples, vocabulary, group, rng):
-        """Batch: masked ids int64 [n, t]; types, mask of `Packed`; hidden places (flat), targets int64 [m]."""
+        """Batch: masked ids int64 [n, t]; types, mask as `pack` makes them; hidden places (flat), targets int64 [m]."""
         recipe = self.recipe
         packed = pack(*examples, vocabulary, recipe.length)
-        among = None if recipe.mask == "both" else packed.types == int(recipe.mask == "document")
-        hidden, places, targets = mask_tokens(packed.ids, vocabulary, rng, recipe.mask_probability, among)
-        return {"ids": hidden, "types": packed.types, "mask": packed.mask, "places": places, "targets": targets}
+        among = None if recipe.mask == "both" else packed["types"] == int(recipe.mask == "document")
+        hidden, places, targets = mask_tokens(packed["ids"], vocabulary, rng, recipe.mask_probability, among)
+        return {**packed, "ids": hidden, "places": places, "targets": targets}
 
     def sizes(self, batch):
         return *super().sizes(batch), most_global(batch["types"])
@@ -171,14 +162,6 @@ class QueryModelling(MaskedLanguageModelling):
 
 
 # --- relevance ranking ------------------------------------------------------------------------------------------------
-class Texts(NamedTuple):
-    """Texts of n queries, of their documents and then n negatives; number of negatives from the documents' pages."""
-
-    queries: Flat
-    documents: Flat
-    hard: int
-
-
 class RelevanceRanking(Objective):
     """Relevance ranking: a query's document must score above the query's own negative (section 4.2.2).
 
@@ -189,20 +172,19 @@ class RelevanceRanking(Objective):
     POOLING = pooling = "cls"  # of pairs of texts, however the base reads one text
 
     def take(self, stores, group, rng):
-        """Draws a group's queries, their documents and a negative for each query."""
+        """Draws a group: texts of n queries; of their documents, then of n negatives; number of hard negatives."""
         ((part, indices),) = group.drawn
         store = stores[part]
-        drawn = draw_pairs(store, indices, rng)
-        negatives, hard = draw_negatives(store, drawn, rng)
-        numbers = np.concatenate([drawn.documents, negatives])
-        return Texts(drawn.queries, store.documents(numbers, self.recipe.length), int(hard.sum()))
+        queries, documents, sides = draw_pairs(store, indices, rng)
+        negatives, hard = draw_negatives(store, documents, sides, rng)
+        numbers = np.concatenate([documents, negatives])
+        return queries, store.documents(numbers, self.recipe.length), int(hard.sum())
 
     def batch(self, examples, vocabulary, group, rng):
         """Batch: ids, types int64 [2 n, t], mask bool [2 n, t] or None: n queries with their documents, then with their
         negatives; hard_negatives: number of negatives from the documents' pages."""
-        queries = joined([examples.queries, examples.queries])
-        packed = pack(queries, examples.documents, vocabulary, self.recipe.length)
-        return {**packed._asdict(), "hard_negatives": examples.hard}
+        queries, documents, hard = examples
+        return {**pack(joined([queries, queries]), documents, vocabulary, self.recipe.length), "hard_negatives": hard}
 
     def sizes(self, batch):
         return *batch["ids"].shape, most_global(batch["types"])
