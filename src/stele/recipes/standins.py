@@ -83,7 +83,8 @@ class Recipe(Strict):
     @property
     def own_layers(self) -> int | None:
         """Number of layers; None: as many as the first stand-in from which it continues."""
-        return None
+        sizes = getattr(self, "architecture", None) or self
+        return getattr(sizes, "layers", None)
 
     def of(self, languages: Iterable[str]) -> list[str]:
         """Languages that the stand-in reads: English alone, or all `languages`."""
@@ -106,10 +107,6 @@ class Trained(Recipe):
     tokenizer: Tokenizer
     architecture: Architecture
 
-    @property
-    def own_layers(self) -> int:
-        return self.architecture.layers
-
 
 class Denoising(Trained):
     """A stand-in that learns to restore texts with hidden spans; `mask_probability` is the share of hidden tokens."""
@@ -121,10 +118,6 @@ class Stacked(Recipe):
     """A stand-in with more layers than its base."""
 
     layers: int = Field(ge=1, description="number of layers")
-
-    @property
-    def own_layers(self) -> int:
-        return self.layers
 
 
 class Lengthened(Recipe):
@@ -186,10 +179,6 @@ class Distilled(PairsRecipe):
 
     layers: int = Field(ge=1, description="number of layers")
     max_length: int = Field(128, ge=8, description="most tokens of a text, which its folder states")
-
-    @property
-    def own_layers(self) -> int:
-        return self.layers
 
 
 class Contrastive(PairsRecipe):
