@@ -252,7 +252,7 @@ def test_a_last_step_that_spoils_the_weights_is_an_error(tmp_path):
 def test_an_infinite_gradient_norm_of_float16_has_no_part_in_the_last_mean():
     logged = MetricsLog(HERE)
     for step, norm in enumerate([1.0, 2.0, float("inf"), 4.0], start=1):
-        logged.add(step, 0.1, {"loss": (3.0, 1.0), NORM: (norm, None)}, {})
+        logged.add(step, 0.1, {"loss": (3.0, 1.0), NORM: (norm, 1.0)}, {})
     logged.flush()
     assert logged.tail(1.0) == {"gradient_norm": round(7 / 3, 6), "loss": 3.0}
     logged.rows = logged.rows[2:3]

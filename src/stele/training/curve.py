@@ -116,7 +116,7 @@ def _text(x: int, y: int, text: str, anchor: str = "start") -> str:
 EVERY = 50  # steps whose losses stay on the device before they are read and checked
 NORM = "gradient_norm"  # may be infinite now and then under float16: the step is then skipped
 
-Losses = dict[str, tuple[Any, "float | None"]]  # name -> (sum of weighted losses, sum of weights, if known)
+Losses = dict[str, tuple[Any, float]]  # name -> (sum of weighted losses, sum of weights)
 
 
 class Figure(NamedTuple):
@@ -133,16 +133,17 @@ def diverged(step: int, what: str) -> SteleError:
     )
 
 
-def weigh(value: Tensor | tuple[Tensor, float]) -> tuple[Tensor, float | None]:
-    """Weighted loss of a micro-batch and its weight, from (mean loss, weight); weight None if it came weighted."""
-    return (value[0] * value[1], value[1]) if isinstance(value, tuple) else (value, None)
+def weigh(value: Tensor | tuple[Tensor, float]) -> tuple[Tensor, float]:
+    """Weighted loss of a micro-batch and its weight, from (mean loss, weight); a loss alone has weight 1."""
+    mean, weight = value if isinstance(value, tuple) else (value, 1.0)
+    return mean * weight, weight
 
 
 def merge(totals: Losses, parts: Losses) -> None:
     """Adds the losses of another micro-batch or process to `totals`."""
     for name, (part, weight) in parts.items():
-        value, weights = totals.get(name, (0.0, None if weight is None else 0.0))
-        totals[name] = (value + part, None if weight is None else weights + weight)
+        value, weights = totals.get(name, (0.0, 0.0))
+        totals[name] = value + part, weights + weight
 
 
 class MetricsLog:
@@ -180,7 +181,7 @@ class MetricsLog:
                 self.counts[name] = self.counts.get(name, 0) + number
 
     def _enter(self, row: dict[str, float], losses: Losses) -> None:
-        means = {name: value if weight is None else value / weight for name, (value, weight) in losses.items()}
+        means = {name: value / weight for name, (value, weight) in losses.items()}
         bad = [f"{name} = {value}" for name, value in means.items() if name != NORM and not math.isfinite(value)]
         if bad:
             raise diverged(int(row["step"]), ", ".join(bad))

@@ -58,10 +58,9 @@ class MicroBatches(NamedTuple):
     """The micro-batches of one process, as the source of its losses.
 
     loss_at(step)  yields the process's micro-batches of optimiser step `step` (from 0), one after another; each is a
-                   mapping name -> loss. A loss is a tensor, weighted already, or (mean loss, weight), of which the
-                   curve shows the weighted mean; the step's loss is the sum of weighted losses over micro-batches and
-                   processes. An int is a count, summed over the run.
-                   A Figure appears in the curve and is no part of the loss.
+                   mapping name -> loss. A loss is (mean loss, weight), or a tensor alone of weight 1. The curve
+                   shows its weighted mean; the step's loss is the sum of weighted losses over micro-batches and
+                   processes. An int is a count, summed over the run. A Figure is in the curve, not in the loss.
     numbers        the places of these micro-batches in the step, which seed their random numbers (dropout); the same in
                    all processes if they share every micro-batch (stele.training.sharding.divide)
     """
@@ -165,7 +164,7 @@ class _Run:
         if self.optimisation.clip_norm is not None:
             self.scaler.unscale_(self.optimiser)
             norm = nn.utils.clip_grad_norm_(self.parameters, self.optimisation.clip_norm)
-            losses[NORM] = (norm / self.process.world, None)  # the same in all processes, whose sum the log shows
+            losses[NORM] = norm, 1.0  # the same in all processes
         self.scaler.step(self.optimiser)
         self.scaler.update()
         self.step += 1
