@@ -185,9 +185,7 @@ def describe(recipe: Any, made: Mapping[str, Any], outcome: Outcome, wanted: flo
     first = next(iter(tasks.values()))
     objective = first.objective
     mlm_groups = recipe.mlm_share * recipe.groups if len(made) > len(tasks) else 0.0
-    groups = {name: (recipe.groups - mlm_groups) / len(tasks) for name in tasks} | (
-        {"mlm": mlm_groups} if "mlm" not in tasks else {}
-    )
+    groups = {"mlm": mlm_groups, **{name: (recipe.groups - mlm_groups) / len(tasks) for name in tasks}}
     spent, most, contrastive = counts["flops"], objective.vectors(), None
     if most is not None:  # a short run may have had none of a task, and documents may be shorter than the recipe allows
         vectors, of_tasks = (sum(counts.get(f"{what}_{name}", 0) for name in tasks) for what in ("vectors", "groups"))
