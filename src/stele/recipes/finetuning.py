@@ -41,9 +41,8 @@ class TrainingSet(Strict):
 class FinetuningRecipe(OptimiserKeys):
     """Recipe of a dual encoder's fine-tuning.
 
-    A *group* has `batch` queries that share negatives: a query's candidates are the positives and hard negatives of
-    all queries in its group. One optimiser step takes the mean loss of `accumulation` groups. Neither number depends on
-    the number of devices.
+    The `batch` queries of a *group* share negatives: a query's candidates are the positives and hard negatives of all.
+    A step takes the mean loss of `accumulation` groups. Neither number depends on the number of devices.
     """
 
     CATALOGUE_KEYS: ClassVar = ("start",)

@@ -11,8 +11,6 @@ more. With width C, inner width F, vocabulary size V:
 Windows of W tokens with G global ones, as transformers' Longformer computes them, cost per token 4 C^2 more (key and
 value of global attention) and 7 W C + 8 G C for attention (scores of chunks of 2 W tokens, sums over 1.5 W, both ways
 between a token and the global ones), per global token 2 C^2 (its query). Inputs are padded to a multiple of W.
-
-The recipe's `flops` (objectives/) counts a group's FLOPs, from the sizes of a batch or from expected sizes.
 """
 
 from __future__ import annotations

@@ -98,21 +98,15 @@ class UnitRecipe(MiningRecipe):
 
 
 class MsmRecipe(UnitRecipe):
-    """Mining recipe of MSM, which has only the keys of units."""
-
     method: Literal["msm"] = "msm"
 
 
 class CropRecipe(UnitRecipe):
-    """Mining recipe of CROP: the window, and the keys of MSM's units."""
-
     method: Literal["crop"] = "crop"
     window: int = Field(5, ge=1, description="largest distance, in units, between an anchor and its neighbour")
 
 
 class IctRecipe(MiningRecipe):
-    """Mining recipe of ICT. Lengths in tokens include the two special tokens that training adds."""
-
     method: Literal["ict"] = "ict"
     query_tokens: int = Field(
         64, ge=3, description="most tokens of a query, special ones included; longer ones are cut"
@@ -150,15 +144,11 @@ class KnowledgeRecipe(MiningRecipe, TokenLengths):
 
 
 class IlkRecipe(KnowledgeRecipe):
-    """Mining recipe of ILK."""
-
     method: Literal["ilk"] = "ilk"
     max_pairs: int | None = Field(5_000_000, ge=1, description="most pairs of a language; null: no limit")
 
 
 class ClkRecipe(KnowledgeRecipe):
-    """Mining recipe of CLK."""
-
     method: Literal["clk"] = "clk"
     passages: int = Field(3, ge=1, description="number of passages at the beginning of a page that are its segments")
     pairing: Literal["all", "aligned", "one"] = Field(
@@ -170,14 +160,10 @@ class ClkRecipe(KnowledgeRecipe):
 
 
 class DsClkRecipe(ClkRecipe):
-    """Mining recipe of DS-CLK, with CLK's keys."""
-
     method: Literal["ds_clk"] = "ds_clk"
 
 
 class UhsIlkRecipe(KnowledgeRecipe):
-    """Mining recipe of UHS-ILK."""
-
     method: Literal["uhs_ilk"] = "uhs_ilk"
     passages: int = Field(
         3, ge=1, description="number of passages at the beginning of a page from which the page's description is drawn"
@@ -186,8 +172,6 @@ class UhsIlkRecipe(KnowledgeRecipe):
 
 
 class ClhedRecipe(UhsIlkRecipe):
-    """Mining recipe of CLHED, with UHS-ILK's keys."""
-
     method: Literal["clhed"] = "clhed"
     max_pairs: int | None = Field(500_000, ge=1, description="most pairs of a language pair; null: no limit")
 
@@ -196,8 +180,6 @@ NLTK = {"de": "GERMAN", "en": "EN_PLUS", "es": "SPANISH", "fr": "FRENCH"}  # bm2
 
 
 class SectionRecipe(MiningRecipe):
-    """Mining recipe of section pairs."""
-
     method: Literal["section"] = "section"
     threshold: float = Field(0.3, ge=-1, lt=1, description="cosine above which two headings can match")
     least_sentences: int = Field(5, ge=1, description="fewest sentences of each section of a pair")

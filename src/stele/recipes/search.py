@@ -71,11 +71,7 @@ class Fusion(Strict):
 
 # --- documents longer than an encoder's input -------------------------------------------------------------------------
 class Windows(Strict):
-    """Windows of sentences; Shi et al., section 5: 5 sentences, a stride of 1 sentence, 100 hits, the mean of 3.
-
-    A document's score is the mean score of its `best` highest windows among the `hits` windows retrieved for the query,
-    or of all of them if it has fewer. With `best` 1 it is the score of its best passage (max-passage).
-    """
+    """Windows of sentences; Shi et al., section 5: 5 sentences, a stride of 1 sentence, 100 hits, the mean of 3."""
 
     sentences: int = Field(ge=1, description="number of sentences in a window")
     stride: int = Field(ge=1, description="sentences from the beginning of one window to the beginning of the next")

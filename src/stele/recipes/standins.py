@@ -1,7 +1,6 @@
 """Recipes of stand-ins for public checkpoints: a class for each kind, whose name in lower case is the kind's.
 
-They are here and not beside the code that makes stand-ins (`stele_world.standins`), so that checking the catalogue and
-planning jobs does not need torch.
+Apart from the code that makes stand-ins (`stele_world.standins`): planning does not need torch.
 """
 
 from __future__ import annotations

@@ -77,7 +77,6 @@ def draw(path: Path, rows: Sequence[dict[str, float]], title: str) -> None:
 
 
 def _panel(name: str, rows: Sequence[dict[str, float]]) -> str:
-    """Draws a column over steps: a thin line for its values, a thick one for their running mean; labels both axes."""
     points = [(row["step"], row[name]) for row in rows if math.isfinite(row.get(name, math.nan))]
     if not points:
         return _text(LEFT, TOP, name)
@@ -99,11 +98,7 @@ def _panel(name: str, rows: Sequence[dict[str, float]]) -> str:
 
 
 def _scaled(values: Sequence[float], first: int, last: int, among: Sequence[float] = ()) -> list[float]:
-    """Scales values linearly: the least value (of `among`, if given) becomes `first`, the greatest becomes `last`.
-
-    >>> _scaled([3.0, 1.0, 2.0], 100, 0)
-    [0.0, 100.0, 50.0]
-    """
+    """Scales values linearly: the least value (of `among`, if given) becomes `first`, the greatest becomes `last`."""
     low, high = min(among or values), max(among or values)
     return [first + (value - low) / ((high - low) or 1.0) * (last - first) for value in values]
 

@@ -158,11 +158,7 @@ class MomentumQueue(nn.Module):
 
 
 def head_file(task: str) -> str:
-    """Name of the file with the head weights that a task keeps beside the encoder.
-
-    >>> head_file("rr")
-    'rr_head.safetensors'
-    """
+    """Name of the file with the head weights that a task keeps beside the encoder."""
     return f"{task}_head.safetensors"
 
 

@@ -2,11 +2,8 @@
 
 A step is a function of (seed, step): `loss_at(step)` yields its micro-batches, and the random numbers of micro-batch i
 (dropout) are seeded with (seed, step, i). On a CPU with the same number of threads, a run that was killed and resumed
-ends in the same bytes as an uninterrupted one. Callbacks (stele.training.callbacks) do the rest: curve, snapshots,
-evaluation.
-
-With several processes, process r of w computes the micro-batches r, r + w, ... of a step, or all processes share every
-micro-batch (stele.training.sharding). Gradients are summed over processes once a step, before the optimiser's update.
+ends in the same bytes as an uninterrupted one. Several processes divide a step's micro-batches, or share each of them
+(stele.training.sharding).
 """
 
 from __future__ import annotations
@@ -124,8 +121,6 @@ def train(
 
 
 class _Run:
-    """State of a training run between two steps."""
-
     def __init__(
         self,
         module: nn.Module,

@@ -1,8 +1,8 @@
 """Sampling of a step's examples as pure functions of (seed, step), so that resuming needs no position in the data.
 
-A training step has `groups` groups. A group is one micro-batch, of one language or of many, whose members share
-negatives and batch-norm statistics. Groups are numbered through the whole run, j = step * groups + i. With the seed, j
-alone decides a group's kind, languages and examples; the device that computes it plays no part.
+A group is one micro-batch, of one language or of many, whose members share negatives and batch-norm statistics. Groups
+are numbered through the whole run, j = step * groups + i. With the seed, j alone decides a group's kind, languages and
+examples; the device that computes it plays no part.
 """
 
 from __future__ import annotations
@@ -213,11 +213,10 @@ CHUNK = 512  # groups
 class MixedSampler:
     """Draws the part of each example independently, as mContriever's loader does (MultiDataset).
 
-    A part is a language or a pair of languages, and group n is a function of (seed, name, n). The counts of the parts
-    in a group are multinomial; within a part, examples come in passes, each a new permutation of all examples. To
-    resume at group n, a run must know how often each part came before, without replaying the earlier groups: the counts
-    of a whole chunk of groups are multinomial, too, and given the counts every order of the chunk's draws is equally
-    likely. So a run draws the counts of every chunk once, and shuffles a chunk when it reaches it.
+    The counts of the parts in a group are multinomial; within a part, examples come in passes, each a new permutation
+    of all examples. To resume at group n, a run must know how often each part came before, without replaying the
+    earlier groups: the counts of a whole chunk of groups are multinomial, too, and given the counts every order of the
+    chunk's draws is equally likely. So a run draws the counts of every chunk once, and shuffles a chunk when it comes.
     """
 
     in_a_row = 1
@@ -240,8 +239,7 @@ class MixedSampler:
         """Draws the n-th group: its parts, each with its example indices (int64), `group_size` in all.
 
         An example can occur twice in a group in which a pass ends, and does if a part has fewer examples than the group
-        takes from it. A loss that masks duplicates then never uses a mined pair as its own negative. A cropped stretch
-        is cropped anew each time, and the second crops count as those of another stretch.
+        takes from it.
         """
         counts, before = self._numbers(n)
         drawn = np.flatnonzero(counts)

@@ -1,8 +1,4 @@
-"""The state of a training run on disk, from which it resumes as if it had never stopped.
-
-Batches, learning rate, masking and dropout are functions of (seed, step), so the state needs only weights, optimiser,
-loss scale, callbacks and the log so far.
-"""
+"""The state of a training run on disk, from which it resumes as if it had never stopped."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Divides a step among the processes of a job: by whole groups if they divide evenly, else each group over all.
 
-The members of a group share negatives and batch-norm statistics. A group spread over processes stays one group: each
-process encodes some of its sequences, the vectors are gathered, and all processes compute the loss of the whole group
-from them. So batch and contrastive group are those of the recipe on any number of devices.
+A group spread over processes stays one group: each process encodes some of its sequences, and all compute the loss of
+the whole group from the gathered vectors.
 """
 
 from __future__ import annotations
@@ -91,8 +90,7 @@ def own_parts(
     `chunked` says that the recipe sets the pieces. Each piece then has its own random numbers (dropout), and a process
     with several computes each again in the backward pass, so that memory is that of one piece. The results are then
     independent of the number of processes, except for the order of sums. Other pieces, and chunked ones fewer than the
-    processes, are cut smaller for more processes, with other dropout. Random numbers drawn afterwards are equal in all
-    processes. Raises SteleError if there are fewer rows than processes.
+    processes, are cut smaller for more processes, with other dropout. Raises SteleError for fewer rows than processes.
     """
     rank, world = (0, 1) if processes is None else (processes.rank, processes.world)
     pieces = _enough(pieces, world)
@@ -116,8 +114,6 @@ def _enough(pieces: Sequence[np.ndarray], world: int) -> Sequence[np.ndarray]:
 
 
 def _seeded(encode: Callable[[np.ndarray], Tensor], piece: np.ndarray, seed: int, again: bool) -> Tensor:
-    """Result of encode(piece) with its own random numbers; `again`: recomputed in the backward pass to save memory."""
-
     def alone(piece: np.ndarray) -> Tensor:
         with torch.random.fork_rng(devices=[torch.cuda.current_device()] if torch.cuda.is_initialized() else []):
             seed_torch(seed)

@@ -132,9 +132,8 @@ def losses(
     """Micro-batches of this process: its own groups of each step, or its shares of all groups.
 
     A step's loss is the mean of its groups' mean losses: the sum of equation 3 of MSM with the two terms in the ratio
-    of their batches, as in the released code (criterions/masked_lm_msm.py scales a contrastive batch to weigh as much
-    as an MLM batch). KEPT's sum over its tasks differs from that mean by the factor 1 / groups only, on which Adam's
-    steps do not depend. Groups, their vectors and duplicates, and all FLOPs are counted.
+    of their batches, as in the released code (criterions/masked_lm_msm.py). KEPT's sum over its tasks differs from it
+    by the factor 1 / groups only, on which Adam's steps do not depend.
     """
     part = divide(recipe.groups, process)
     in_a_row = tasks[recipe.own_tasks()[0]].sampler.in_a_row

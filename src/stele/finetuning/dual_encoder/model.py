@@ -84,8 +84,7 @@ def group_loss(
 ) -> Tensor:
     """Mean over the group's queries of the positive's negative log-likelihood among the group's candidates.
 
-    Several `processes` share the encoding. Each returns the loss of the whole group, float32 [], which the caller must
-    weight by 1 / world (training/sharding.py).
+    Each of several `processes` returns the loss of the whole group, float32 [], to be weighted by 1 / world.
     """
     queries = module.vectors(data.queries, group.queries, "query", chunk, processes)
     passages = module.vectors(data.passages, group.passages, "passage", chunk, processes)
@@ -97,8 +96,8 @@ def group_loss(
 def loss_of_vectors(queries: Tensor, passages: Tensor, group: Group, temperature: float) -> Tensor:
     """Loss of a group, float32 [], from its vectors: queries [b, d], passages [m, d]. Scores are float32."""
     device = queries.device
-        positives = torch.from_numpy(group.positives).to(device)
     with torch.autocast(device.type, enabled=False):
+        positives = torch.from_numpy(group.positives).to(device)
         mask = torch.from_numpy(group.mask).to(device) if group.mask.any() else None
         return functional.cross_entropy(in_batch_scores(queries, passages, positives, mask, temperature), positives)
 

@@ -1,7 +1,6 @@
 """Pretraining objectives, one per file and named after it.
 
-Each file defines the `Recipe` of its objective, whose `new_objective(task)` builds an `Objective`. Planning a run loads
-all recipes, so the methods that need torch import it themselves, when a job trains.
+Planning a run loads all recipes, so the methods that need torch import it themselves, when a job trains.
 """
 
 from __future__ import annotations
@@ -178,9 +177,8 @@ class Objective(ABC):
     def diverged(self, rows: Sequence[Mapping[str, float]], task: str, chance: float) -> str | None:
         """Says why a task has learnt nothing by the last tenth of the log's steps; None if it has learnt.
 
-        `chance` is the loss of random predictions, used where the log has none. The loss alone is no proof: it depends
-        on the temperature, so that vectors which find the right text reliably have a loss below chance at a high
-        temperature and above it at a low one. Only a task without accuracy (predicting tokens) is judged by loss alone.
+        `chance` is the loss of random predictions, used where the log has none. The loss alone is no proof, since at a
+        low temperature it can exceed chance although vectors find the right text reliably.
         """
         number = max(1, round(len(rows) * LAST))
         first, logged = ([row for row in part if task in row] for part in (rows[:number], rows[-number:]))

@@ -51,11 +51,10 @@ class DocumentEncoder(nn.Module):
     """Predicts every sentence vector of every document from the document's other sentences (MSM, section 3.1).
 
     Each of a document's N positions is masked in turn, so a document makes N sequences of N vectors; sequence t yields
-    its output at position t: the diagonal of (B, N, N, C). This saves work without changing any output: embedding and
-    LayerNorm of an unmasked sentence are the same in all N sequences and computed once, and the last layer computes
-    position t only. The encoder has learned positions, no segments, LayerNorm and dropout on the embedding, a learned
-    mask vector, width, heads and inner width of the sentence encoder, and weights from N(0, std), with std .02 in the
-    released code (transformer_document_encoder.py).
+    its output at position t: the diagonal of (B, N, N, C). The embedding of an unmasked sentence is the same in all N
+    sequences and computed once, and the last layer computes position t only. As in the released code
+    (transformer_document_encoder.py), the encoder has learned positions, no segments, a learned mask vector, and width,
+    heads and inner width of the sentence encoder.
     """
 
     def __init__(self, config: Any, layers: int, positions: int, dropout: float) -> None:

@@ -1,14 +1,12 @@
 """CCP: a sentence must find a sentence of its window among those of its language (Wu et al. 2022, section 3.1).
 
-Centre and partner are drawn from the documents of MSM's store. One encoder makes both vectors (first token, last
-layer), and each side has a projection head, dropped in the end. Candidates are the group's other sentences and a memory
-bank of earlier ones, of the same language only. With asymmetric batch normalisation, an even group (by its number in
-the run) normalises its centres by their batch and its partners by running statistics, an odd one the reverse
-(Algorithm 1).
+One encoder makes the vectors of centre and partner, and each side has a projection head, dropped in the end. Candidates
+are the group's other sentences and a memory bank of earlier ones, of the same language only. With asymmetric batch
+normalisation, an even group (by its number in the run) normalises its centres by their batch and its partners by
+running statistics, an odd one the reverse (Algorithm 1).
 
-The groups of a step use bank and running statistics as they were before it. Their own vectors and statistics enter
-after the step, in the order of groups, so the number of processes has no effect. (Algorithm 1 updates after each
-minibatch, since its steps have a single one.)
+Vectors and statistics of a step's groups enter after it, in the order of groups, so the number of processes has no
+effect. (Algorithm 1 updates after each minibatch, since its steps have a single one.)
 """
 
 from __future__ import annotations
@@ -33,10 +31,7 @@ ALIKE = 0.9  # mean cosine of different sentences
 
 
 class Recipe(PretrainingRecipe):
-    """CCP's own keys; docs/ccp.md gives the reasons for the values where the paper is silent.
-
-    Ablations: bank, l2, batch_norm and temperature (Table 5), window and pairs (Table 6).
-    """
+    """docs/ccp.md gives the reasons for the values where the paper is silent; Tables 5 and 6 vary some."""
 
     objective: Literal["ccp"] = "ccp"
     languages: list[str] = Field(

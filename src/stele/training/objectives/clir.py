@@ -1,9 +1,7 @@
 """The CLIR language model: query language modelling and relevance ranking (Yu et al. 2021, section 4).
 
 A group has `pairs` pairs of matched sections of one language pair, packed as `[CLS] query [SEP] document [SEP]` for one
-of two tasks. Each pass draws a pair's query anew: a sentence of either section, with equal probability; the other
-section is the document. A round has a group of every language pair for the first task, in random order, then for the
-next task.
+of two tasks. A round has a group of every language pair for the first task, in random order, then for the next task.
 """
 
 from __future__ import annotations
@@ -28,8 +26,6 @@ QUERY = 40  # tokens of a query that is a sentence of a Wikipedia, special ones 
 
 
 class Recipe(TasksRecipe):
-    """Recipe keys of the CLIR language model."""
-
     objective: Literal["clir"] = "clir"
     tasks: list[Literal["rr", "qlm"]] = Field(
         min_length=1,
@@ -62,7 +58,6 @@ class Recipe(TasksRecipe):
 
     @classmethod
     def store_of(cls, task: str) -> str:
-        """Store of a task; rr and qlm read the same section pairs."""
         return STORE if task in ("rr", "qlm") else task
 
     def trains_pooler(self) -> bool:

@@ -20,8 +20,6 @@ from stele.training.objectives import PairObjective
 
 
 class Recipe(PretrainingRecipe):
-    """Recipe keys of CROP."""
-
     objective: Literal["crop"] = "crop"
     pairs: int = Field(ge=2, description="pairs in a contrastive group")
     sentence_length: int = Field(ge=3, description="most tokens of a sentence, special ones included")

@@ -1,9 +1,8 @@
 """KEPT: texts linked by the knowledge base are positive pairs; each task has its own groups (sections 3.3 and 3.4).
 
-A group has `pairs` pairs of one task, with all languages or language pairs mixed. Its loss is equation 4: a query's own
-passage against the other passages of the group, from queries to passages only, by inner products over the temperature.
-One encoder makes both sides' vectors, the means of its last hidden states (section 3.1). The store of a task has pairs
-(ILK, CLK and their variants); CROP's has stretches of text, each cropped twice anew for every batch.
+The loss of a group is equation 4: a query's own passage against the other passages of the group, from queries to
+passages only, by inner products over the temperature. The store of a task has pairs (ILK, CLK and their variants);
+CROP's has stretches of text, each cropped twice anew for every batch.
 """
 
 from __future__ import annotations
@@ -42,10 +41,7 @@ Task = Annotated[str, AfterValidator(_task)]
 
 
 class Recipe(TasksRecipe):
-    """Recipe keys of KEPT. Ablations (Tables 7 and 9) leave out, replace or add a task.
-
-    A step has one group of each task, so `groups` is the number of tasks, or a multiple of it for larger batches.
-    """
+    """A step has one group of each task, so `groups` is the number of tasks, or a multiple of it for larger batches."""
 
     objective: Literal["kept"] = "kept"
     tasks: list[Task] = Field(
@@ -73,7 +69,6 @@ class Recipe(TasksRecipe):
 
     @classmethod
     def store_of(cls, task: str) -> str:
-        """Store of a task: crop reads MLM's, every other task the store of its own name."""
         return MLM if task == CROP else task
 
     def new_objective(self, task: str) -> KnowledgePairs:

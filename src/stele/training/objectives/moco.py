@@ -1,14 +1,10 @@
 """MoCo as in mContriever: a crop must find another crop of its stretch among the keys of earlier steps.
 
 Izacard et al. 2022, section 3; contriever's src/moco.py. Keys come from a second encoder without gradient, which
-follows the trained one: after every step it becomes `momentum` times itself plus the rest of the trained one. The
-logits of a query are its inner products with its own key and with the queue, over the temperature; nothing is
-normalised except the random vectors that fill the queue at first. Both encoders have dropout: the released code leaves
-the key encoder in training mode. A query's negatives are the queue alone, never its neighbours, so a step's pairs may
-be encoded in groups of any size, on any number of devices.
-
-The released code updates the key encoder before it encodes, with the weights of the step before. Updating after that
-step is the same, since both encoders start with equal weights.
+follows the trained one. Nothing is normalised except the random vectors that fill the queue at first. Both encoders
+have dropout: the released code leaves the key encoder in training mode. A query's negatives are the queue alone, so a
+step's pairs may be encoded in groups of any size. The released code updates the key encoder before it encodes, with the
+weights of the step before; updating after that step is the same, since both encoders start with equal weights.
 """
 
 from __future__ import annotations
@@ -49,8 +45,7 @@ class Recipe(PretrainingRecipe):
 
     @classmethod
     def store_of(cls, task: str) -> str:
-        """Store of a task; crops are cut from the stretches of text that MLM reads."""
-        return MLM
+        return MLM  # crops are cut from its stretches of text
 
     def new_objective(self, task: str) -> MomentumContrast:
         return MomentumContrast(self)

@@ -1,9 +1,7 @@
 """MSM predicts the vector of a masked sentence from the other sentences of its document (Zhang et al., section 3).
 
-The sentence encoder makes one vector per sentence (last hidden state of the first token). The document encoder predicts
-each vector from the others, two heads project both, and the hierarchical contrastive loss compares them. A contrastive
-group has `documents` documents of one language: with 16 documents of 32 sentences each query has 511 negatives, 31 of
-its own document. After pretraining only the sentence encoder is kept.
+The sentence encoder makes one vector per sentence. The document encoder predicts each vector from the others, two heads
+project both, and the hierarchical contrastive loss compares them. After pretraining only the sentence encoder is kept.
 """
 
 from __future__ import annotations
@@ -22,11 +20,8 @@ COPIES = {"shared": 1, "separate_english": 2}  # of an encoder or of heads
 
 
 class Recipe(PretrainingRecipe):
-    """Recipe keys of MSM.
-
-    Ablations: document_encoder and heads (Table 4), intra_negatives and mu (Table 5; mu 0 is "w/o bias"), documents
-    (Table 6: negatives = documents x sentences), projector (Table 7), layers (Table 8).
-    """
+    """Ablations: document_encoder and heads (Table 4), intra_negatives and mu (Table 5; mu 0 is "w/o bias"), documents
+    (Table 6: negatives = documents x sentences), projector (Table 7), layers (Table 8)."""
 
     group_key: ClassVar[str] = "documents"
     objective: Literal["msm"] = "msm"
@@ -86,7 +81,6 @@ class MaskedSentences(Objective):
     POOLING = "cls"
 
     def vectors(self):
-        """Number of sentence vectors in a group of full documents."""
         return self.recipe.documents * self.recipe.sentences
 
     def negatives(self, vectors):
