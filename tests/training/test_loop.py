@@ -1,11 +1,9 @@
-"""The training loop: accumulation, resuming after a kill, signals, mixed precision, divergence, several processes."""
+"""The training loop: accumulation, resuming after a kill, signals, mixed precision, divergence."""
 
 import csv
 import errno
-import multiprocessing
 import os
 import signal
-from pathlib import Path
 from unittest import mock
 from xml.etree import ElementTree
 
@@ -22,10 +20,8 @@ from stele.training.curve import NORM, MetricsLog
 from stele.training.loop import MicroBatches, train
 from stele.training.processes import ProcessContext
 from stele.training.sampling import derive
-from tests.waiting import exit_code
 
 HERE = ProcessContext(torch.device("cpu"))
-FORK = multiprocessing.get_context("fork")
 
 
 class Tiny(nn.Module):
@@ -264,7 +260,7 @@ def test_a_step_without_batches_is_an_error(tmp_path):
         fit(tmp_path, loss_at=lambda step: iter(()))
 
 
-# --- precision and processes ------------------------------------------------------------------------------------------
+# --- precision --------------------------------------------------------------------------------------------------------
 def test_bfloat16_autocast_is_used_and_stays_near_float32(tmp_path):
     kinds = set()
 
@@ -280,45 +276,3 @@ def test_bfloat16_autocast_is_used_and_stays_near_float32(tmp_path):
     assert kinds == {torch.bfloat16}
     assert all(p.dtype == torch.float32 for p in model.parameters())
     assert outcome["losses"]["loss"] == pytest.approx(exact["losses"]["loss"], rel=0.03)
-
-
-def shared_run(rank, world, folder, groups):
-    torch.set_num_threads(1)
-    process = HERE
-    if world > 1:
-        rendezvous = f"file://{folder}/rendezvous{world}"
-        torch.distributed.init_process_group("gloo", init_method=rendezvous, rank=rank, world_size=world)
-        process = ProcessContext(torch.device("cpu"), rank, world)
-    model = tiny()
-
-    def loss_at(step):
-        for index in range(rank, groups, world):
-            ids = torch.randint(0, 20, (6,), generator=torch.Generator().manual_seed(step * groups + index))
-            yield {("odd" if index % 2 else "even"): (model(ids), 1 / groups), "seen": 6}
-
-    path = Path(folder) / f"state{world}"
-    clipped = settings(clip_norm=0.5)
-    _, outcome = fit(
-        path, model, loss_at, optimisation=clipped, process=process, curve=Path(folder) / f"curve{world}.csv"
-    )
-    torch.save([model.state_dict(), outcome["counts"]], Path(folder) / f"{world}-{rank}.pt")
-
-
-@pytest.mark.parametrize("groups", [4, 1], ids=["two groups a process", "one process idle"])
-def test_two_processes_train_as_one(tmp_path, groups):
-    for world in (1, 2):
-        processes = [FORK.Process(target=shared_run, args=(r, world, tmp_path, groups)) for r in range(world)]
-        for process in processes:
-            process.start()
-        assert [exit_code(process) for process in processes] == [0] * world
-    alone, counts = torch.load(tmp_path / "1-0.pt")
-    for rank in (0, 1):
-        weights, seen = torch.load(tmp_path / f"2-{rank}.pt")
-        assert seen == counts
-        for name, value in alone.items():
-            assert torch.allclose(value, weights[name], atol=1e-5), name
-    one, two = (list(csv.DictReader((tmp_path / f"curve{world}.csv").open())) for world in (1, 2))
-    assert len(one) == len(two) == 12
-    for alone_row, shared_row in zip(one, two, strict=True):
-        for name, value in alone_row.items():
-            assert float(shared_row[name]) == pytest.approx(float(value), abs=1e-4), name

@@ -13,7 +13,7 @@ from stele.training import tasks
 from stele.training.callbacks import AfterStep, Curve
 from stele.training.loop import train
 from stele.training.processes import ProcessContext
-from stele.training.sharding import cut, divide, gathered, in_pieces, own_parts, summed
+from stele.training.sharding import cut, divide, own_parts
 from tests.waiting import exit_code
 
 FORK = multiprocessing.get_context("fork")
@@ -97,7 +97,7 @@ def rows(path):
 
 
 @pytest.mark.parametrize(("case", "world"), TRIED)
-def test_the_curve_is_that_of_one_process(trained, case, world):
+def test_several_processes_have_the_curve_the_weights_and_the_counts_of_one(trained, case, world):
     """Dropout included: every piece draws its own, whoever encodes it."""
     alone, shared = rows(trained / f"{case}-1.csv"), rows(trained / f"{case}-{world}.csv")
     assert len(alone) == len(shared) == CASES[case].get("steps", 2)
@@ -106,10 +106,6 @@ def test_the_curve_is_that_of_one_process(trained, case, world):
         assert [name for name in one if one[name]] == [name for name in other if other[name]]
         for name in filter(one.get, one):
             assert float(other[name]) == pytest.approx(float(one[name]), rel=1e-4, abs=1e-5), name
-
-
-@pytest.mark.parametrize(("case", "world"), TRIED)
-def test_all_processes_end_with_the_weights_and_counts_of_one(trained, case, world):
     alone, counts = torch.load(trained / f"{case}-1-0.pt")
     first, _ = torch.load(trained / f"{case}-{world}-0.pt")
     for rank in range(world):
@@ -137,32 +133,6 @@ def test_every_group_counts_once(groups, world):
     assert len({part.shared for part in parts}) == 1 and parts[0].shared == (groups % world != 0)
 
 
-def share_of_seven(process, folder):
-    """Seven rows in uneven pieces, in no order: each process gets all vectors, and the gradient of its own."""
-    weights = torch.arange(7.0).requires_grad_()
-    pieces = [np.array([5, 0]), np.array([3]), np.array([6, 1, 2]), np.array([4])]
-    vectors = in_pieces(lambda piece: weights[torch.from_numpy(piece)][:, None] * 2, pieces, True, process)
-    assert vectors.flatten().tolist() == [2.0 * n for n in range(7)]
-    loss = (vectors.flatten() * torch.arange(1.0, 8.0)).sum()
-    (loss / process.world).backward()
-    gradient = process.all_reduce_sum(torch.zeros(7) if weights.grad is None else weights.grad)
-    assert gradient.tolist() == pytest.approx([2.0 * n for n in range(1, 8)])
-    part = torch.tensor(float(process.rank + 1), requires_grad=True)
-    whole = summed(part * 3, process)
-    assert whole.item() == 3 * sum(range(1, process.world + 1))
-    (whole / process.world).backward()
-    assert part.grad.item() == pytest.approx(3.0)
-    assert gathered(torch.full((process.rank, 1), 1.0), range(process.world), process).shape == (
-        sum(range(process.world)),
-        1,
-    )
-
-
-@pytest.mark.parametrize("world", [2, 3])
-def test_vectors_and_gradients_of_shared_pieces_by_hand(tmp_path, world):
-    together(world, share_of_seven, tmp_path)
-
-
 def test_pieces_draw_random_numbers_of_their_own():
     """What a piece draws depends on the seed and its number; what comes after the pieces, on neither them nor it."""
 
@@ -175,20 +145,6 @@ def test_pieces_draw_random_numbers_of_their_own():
     assert len(set(numbers.tolist())) == 6
     assert drawn([*cut(6, 2)[:2], np.array([4])], True)[1] == after
     assert torch.equal(drawn([*cut(6, 2)[:2], np.array([4])], True)[0], numbers[:5])
-
-
-def test_pieces_are_computed_again_only_where_there_are_several():
-    calls = []
-
-    def encode(piece):
-        calls.append(len(piece))
-        return weights[torch.from_numpy(piece)][:, None].exp()
-
-    for chunk, expected in ((3, [3, 3, 3, 3]), (6, [6])):
-        weights = torch.ones(6, requires_grad=True)
-        calls.clear()
-        in_pieces(encode, cut(6, chunk), True, None).sum().backward()
-        assert calls == expected
 
 
 def test_more_processes_than_sequences_is_an_error():
