@@ -14,18 +14,15 @@ from stele.training.text_pairs import Texts, both_sides, crop, pair_batch
 LARGE = Vocabulary(size=1000, cls=0, sep=2, pad=1, mask=999, special=(0, 1, 2, 3, 999))
 
 
-def test_padding_by_hand():
-    ids, lengths = pad(np.array([11, 12, 13, 21, 31, 32]), np.array([3, 1, 2]), LARGE, 10)
-    assert ids.tolist() == [[0, 11, 12, 13, 2], [0, 21, 2, 1, 1], [0, 31, 32, 2, 1]]
-    assert lengths.tolist() == [5, 3, 4]
-    assert attention(lengths, 5).astype(int).tolist() == [[1, 1, 1, 1, 1], [1, 1, 1, 0, 0], [1, 1, 1, 1, 0]]
+@pytest.mark.parametrize(
+    ("longest", "expected", "kept"),
+    [(10, [[0, 11, 12, 13, 2], [0, 21, 2, 1, 1]], [5, 3]), (4, [[0, 11, 12, 2], [0, 21, 2, 1]], [4, 3])],
+)
+def test_sequences_are_padded_and_cut_and_keep_their_end_token(longest, expected, kept):
+    ids, lengths = pad(np.array([11, 12, 13, 21]), np.array([3, 1]), LARGE, longest)
+    assert ids.tolist() == expected and lengths.tolist() == kept
+    assert (attention(lengths, ids.shape[1]) == (ids != LARGE.pad)).all()
     assert attention(np.array([5, 5]), 5) is None
-
-
-def test_long_sequences_are_cut_and_keep_their_end_token():
-    ids, lengths = pad(np.array([11, 12, 13, 14, 21]), np.array([4, 1]), LARGE, 4)
-    assert ids.tolist() == [[0, 11, 12, 2], [0, 21, 2, 1]]
-    assert lengths.tolist() == [4, 3]
 
 
 def test_empty_segments_are_refused():
@@ -75,7 +72,7 @@ def rows(texts):
 
 
 def test_crops_are_runs_of_their_stretch_and_as_long_as_the_ratio_says():
-    given = stretches([256] * 300 + [16] * 300)
+    given = stretches([256] * 300 + [16] * 300 + [3] * 50)
     for i, (whole, row) in enumerate(zip(given.lengths, rows(crop(given, RATIO, generator(0))), strict=True)):
         assert int(0.1 * whole) <= len(row) <= whole / 2 and len(row) >= 1
         assert row.tolist() == list(range(row[0], row[0] + len(row)))
@@ -91,10 +88,6 @@ def test_lengths_and_places_are_uniform():
     places = np.array([row[0] / (200 - len(row)) for row in made])
     assert places.min() == 0 and places.max() == 1, "from the first token to the last"
     assert places.mean() == pytest.approx(0.5, abs=0.02)
-
-
-def test_a_crop_of_a_short_stretch_has_a_token():
-    assert set(crop(stretches([3] * 50), RATIO, generator(2)).lengths.tolist()) == {1}
 
 
 def test_two_crops_of_a_stretch_are_independent_and_repeat_with_the_seed():
@@ -114,12 +107,9 @@ def test_a_batch_is_cut_and_padded_on_each_side_by_itself():
     assert made["query_mask"].sum() == 8 and made["passage_mask"].sum() == 9
 
 
-@pytest.mark.parametrize("counts", [[3, 1], [1, 2], [4]])
-def test_examples_mined_by_another_method_are_refused(counts):
-    segments = sum(counts)
-    flat = Flat(np.arange(2 * segments), np.full(segments, 2), np.array(counts))
+def test_stretches_among_pairs_are_refused():
     with pytest.raises(SteleError, match="mined by another method"):
-        both_sides(flat, RATIO, generator(0))
+        both_sides(Flat(np.arange(6), np.full(3, 2), np.array([1, 2])), RATIO, generator(0))
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
-from tiny_objectives import HERE, SHAPE, WORDS, fit, model, objective_of, on_cpu, recipe, setup
+from tiny_objectives import HERE, SHAPE, WORDS, model, objective_of, on_cpu, recipe, setup
 
 from stele.errors import SteleError
 from stele.recipes.pretraining import parse_recipe
@@ -125,16 +125,3 @@ def test_groups_follow_from_the_tasks():
     values = recipe("kept").model_dump(exclude={"groups"})
     assert parse_recipe(values).groups == 3
     assert parse_recipe({**values, "tasks": ["crop", "ilk", "clk", "clhed"]}).groups == 4
-
-
-# --- learning ---------------------------------------------------------------------------------------------------------
-def test_kept_learns_to_tell_pairs_apart(tmp_path):
-    """Texts about the same of 60 things share some of its words: the loss falls clearly below a guess, log(16)."""
-    rng = np.random.default_rng(0)
-    things = [rng.choice(np.arange(5, 90), 5, replace=False) for _ in range(60)]
-    pairs = [(rng.choice(t, 3, replace=False), rng.choice(t, 4, replace=False)) for t in things for _ in range(8)]
-    stores = {"ilk": {"en": pair_store(tmp_path / "en", pairs[::2]), "sw": pair_store(tmp_path / "sw", pairs[1::2])}}
-    changes = dict(tasks=["ilk"], groups=1, pairs=16, steps=120, learning_rate=5e-3, warmup_steps=10)
-    _, outcome = fit("kept", tmp_path / "state", stores, **changes)
-    assert outcome["losses"]["ilk"] < math.log(16) - 0.7
-    assert outcome["counts"]["groups_ilk"] == 120 and outcome["counts"]["vectors_ilk"] == 120 * 16

@@ -147,17 +147,6 @@ def test_no_gradient_goes_through_alpha():
     assert not torch.allclose(own.grad.double(), gradient(detach=False), atol=1e-3)
 
 
-def test_duplicates_leave_the_softmax_when_asked_to():
-    p, h = torch.nn.functional.normalize(torch.randn(2, 4, 3), dim=-1)
-    h[2] = h[0]
-    same = torch.tensor([1, 2, 1, 3])[:, None] == torch.tensor([1, 2, 1, 3])[None]
-    found = hierarchical_loss(p, h, (2, 2), mu=0.0, temperature=1.0, duplicates=same)
-    cosines = p @ h.T
-    rows = [(0, [0, 1, 3]), (1, [0, 1, 2, 3]), (2, [1, 2, 3]), (3, [0, 1, 2, 3])]
-    expected = np.mean([float(torch.logsumexp(cosines[t, kept], 0) - cosines[t, t]) for t, kept in rows])
-    assert found.item() == pytest.approx(expected, abs=1e-6)
-
-
 def test_a_group_of_one_document_is_refused():
     vectors = torch.randn(4, 3)
     with pytest.raises(SteleError, match="one document"):

@@ -1,7 +1,5 @@
 """Objectives as a whole: what a group holds, and each loss against the plain way to compute it."""
 
-import math
-
 import numpy as np
 import pytest
 import torch
@@ -84,16 +82,6 @@ def test_new_weights_are_drawn_as_widely_as_the_model_s_own(objective):
     heads = objective_of(recipe(objective)).heads(encoder)
     layers = [part for part in heads.modules() if isinstance(part, torch.nn.Linear | torch.nn.Embedding)]
     assert torch.cat([layer.weight.flatten() for layer in layers]).std().item() == pytest.approx(0.5, rel=0.1)
-
-
-@pytest.mark.parametrize("intra", [True, False])
-def test_a_guess_among_the_negatives_is_the_loss_of_vectors_that_say_nothing(intra):
-    settled = recipe("msm", documents=3, intra_negatives=intra)
-    loss = hierarchical_loss(
-        torch.zeros(12, 4), torch.zeros(12, 4), [4, 4, 4], mu=0.5, temperature=0.1, intra_negatives=intra
-    )
-    negatives = objective_of(settled).negatives(12)
-    assert loss.item() == pytest.approx(math.log(1 + negatives))
 
 
 # --- the others -------------------------------------------------------------------------------------------------------

@@ -12,7 +12,6 @@ from stele.training.sampling import (
     Sampler,
     Sampling,
     derive,
-    generator,
     kind_of,
     language_probabilities,
     permuted,
@@ -95,11 +94,6 @@ def test_a_group_depends_on_seed_and_number_only():
 def test_too_small_everywhere_is_an_error():
     with pytest.raises(SteleError, match="no language has the 64 examples"):
         sampler(group=64)
-
-
-def test_generators_differ_by_key():
-    assert generator(0, "a").integers(1 << 40) != generator(0, "b").integers(1 << 40)
-    assert generator(3, "mask", 5).random(4).tolist() == generator(3, "mask", 5).random(4).tolist()
 
 
 @pytest.mark.parametrize("kind", [Sampler, MixedSampler])
@@ -192,16 +186,6 @@ def test_a_part_smaller_than_its_share_of_a_group_comes_again():
 def test_too_little_text_is_an_error():
     with pytest.raises(SteleError, match=r"clk: all languages together have fewer than the 1000 .*\(found 947\)"):
         mixed_sampler(group=1000)
-
-
-def test_the_papers_size_costs_little(tmp_path):
-    """378 language pairs, 300,000 steps of 512: kilobytes a thousand groups, and no draw is made before its time."""
-    sizes = {f"{i:03}": int(s) for i, s in enumerate(np.geomspace(300, 5e7, 378))}
-    made = mixed_sampler(sizes=sizes, group=512, groups=900_000)
-    assert made._totals.nbytes + made._earlier.nbytes < 12e6
-    drawn = made.draw(899_999)
-    assert sum(len(indices) for _, indices in drawn) == 512
-    assert all(len(np.unique(indices)) == len(indices) for part, indices in drawn if sizes[part] > 10_000)
 
 
 def test_permutations_of_several_sizes_at_once_are_those_of_each():
