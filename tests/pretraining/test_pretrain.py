@@ -6,17 +6,14 @@ import math
 import numpy as np
 import pytest
 import torch
-from pretrain_runs import OWN, SMALL, arguments, command, weights
+from pretrain_runs import OWN, SMALL, arguments, weights
 from safetensors.torch import load_file, save_file
 from tiny_checkpoint import checkpoint
 from transformers import AutoModel, AutoTokenizer
 
-from stele import catalogue
 from stele.artifacts.records import divergence, read_record
 from stele.command.cli import main
-from stele.config.model import parse_config
 from stele.errors import SteleError
-from stele.plan.plan import Plan
 from stele.pretraining.inputs import load_base, parse_pairs
 from stele.training.objectives import Objective
 from stele.training.store import write_store
@@ -34,7 +31,7 @@ def run(tmp_path, base, pairs, capsys):
 
 @pytest.mark.parametrize("objective", list(OWN))
 def test_every_objective_writes_an_encoder(run, tmp_path, base, objective, capsys):
-    code, log = run(objective=objective, snapshots=[2])
+    code, log = run(objective=objective, snapshots=[2], precision="bfloat16")
     assert code == 0, log
     out = tmp_path / "out"
     model, report = AutoModel.from_pretrained(out, output_loading_info=True)
@@ -42,7 +39,6 @@ def test_every_objective_writes_an_encoder(run, tmp_path, base, objective, capsy
     before = AutoModel.from_pretrained(base.parent)
     assert torch.equal(model.pooler.dense.weight, before.pooler.dense.weight)
     assert not torch.equal(model.embeddings.word_embeddings.weight, before.embeddings.word_embeddings.weight)
-    assert AutoTokenizer.from_pretrained(out)("w1 w2").input_ids == [0, 5, 6, 2]
     assert (out / "tokenizer.json").read_bytes() == (base.parent / "tokenizer.json").read_bytes()
     snapshot = AutoModel.from_pretrained(out / "snapshots" / "step-2")
     assert not torch.equal(snapshot.embeddings.word_embeddings.weight, model.embeddings.word_embeddings.weight)
@@ -55,6 +51,7 @@ def test_every_objective_writes_an_encoder(run, tmp_path, base, objective, capsy
     labels += ["a pretraining task that learnt nothing"] if record.get("unlearnt") else []
     assert record["labels"] == sorted([*labels, "generated data", "stand-in checkpoint"])
     assert record["objective"] == objective and record["seed"] == 0 and record["steps"] == 6
+    assert record["precision"] == "bfloat16"
     negatives = {"msm": 14, "crop": 5, "ict": 5, "mlm": None, "kept": 5, "moco": 36, "ccp": 5 + 36}
     assert record["negatives_per_query"] == negatives[objective]
     assert record["pooling"] == {"mlm": None, "kept": "mean", "moco": "mean"}.get(objective, "cls")
@@ -151,40 +148,6 @@ def test_tasks_have_their_stores_parts_and_losses(run, tmp_path):
     assert [batch[f"{name}_groups_on_average"] for name in ("crop", "ilk", "clk", "mlm")] == [1, 1, 1, 0]
 
 
-OF_KEPT = sorted(
-    key for key, model in catalogue.load("models").items() if model.get("recipe") in ("kept", "mcontriever")
-)
-
-
-@pytest.mark.parametrize("model", OF_KEPT)
-def test_recipes_of_the_papers_scale_take_two_steps(tmp_path, base, pairs, model):
-    """The catalogue's values as they are, but for what makes it large."""
-    plan = Plan(parse_config({"scale": "paper"}))
-    values = plan.pretraining.recipe(model).given()
-    small = {"pairs": 4, "length": 12, "warmup_steps": 1, "threads": 1, "languages": ["en", "sw"]}
-    small |= {"groups": 2, "queue": 16} if values["objective"] == "moco" else {}
-    values |= small
-    if "equal_compute_to" in values:
-        values["equal_compute_to"] = {**values["equal_compute_to"], **small, "steps": 2}
-    else:
-        values["steps"] = 2
-    assert main(command(tmp_path, base, pairs, values)) == 0
-    record = read_record(tmp_path / "out" / "record.json")
-    assert (record["steps"] == 2) == ("equal_compute_to" not in values)
-    assert record["precision"] == "bfloat16" and record["pooling"] == "mean"
-
-
-def test_tasks_alone_for_as_many_operations(run, tmp_path):
-    """CROP alone at the compute of CROP, ILK and CLK: about three times as many steps, whose sum is the same."""
-    other = {"objective": "kept", **SMALL, **OWN["kept"], "steps": 30}
-    changes = {"tasks": ["crop"], "groups": 1, "equal_compute_to": other}
-    assert run(objective="kept", drop=("steps",), **changes)[0] == 0
-    record = read_record(tmp_path / "out" / "record.json")
-    assert record["steps"] > 2 * 30 and set(record["languages"]) == {"crop"}
-    actual = record["arithmetic"]
-    assert actual["flops"] == pytest.approx(actual["flops_to_equal"], rel=0.03 + 0.5 / record["steps"])
-
-
 def test_a_language_too_small_for_a_group_is_left_out_and_named(run, tmp_path):
     code, log = run(documents=20)
     assert code == 0 and "left out: {'sw': 12}" in log
@@ -259,15 +222,10 @@ def test_stores_are_what_they_are_given_as(run, tmp_path, pairs, facts, token, m
     assert code == 1 and message in log
 
 
-@pytest.mark.parametrize("argument", ["msm=a.json", "msm:en", "msm:en=", "a:b:c=d"])
+@pytest.mark.parametrize("argument", ["msm=a.json", "msm:en", "msm:en=", "a:b:c=d", "msm:en=a msm:en=b"])
 def test_malformed_pairs_are_refused(argument):
-    with pytest.raises(SteleError, match="want STORE:PART=RECORD"):
-        parse_pairs([argument])
-
-
-def test_a_store_given_twice_is_refused():
-    with pytest.raises(SteleError, match="msm:en is given twice"):
-        parse_pairs(["msm:en=a", "msm:en=b"])
+    with pytest.raises(SteleError, match=r"want STORE:PART=RECORD|msm:en is given twice"):
+        parse_pairs(argument.split())
 
 
 # --- the checkpoint it starts from ------------------------------------------------------------------------------------

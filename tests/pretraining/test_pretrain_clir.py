@@ -3,7 +3,6 @@
 import csv
 import math
 import re
-import shutil
 import signal
 
 import numpy as np
@@ -189,10 +188,3 @@ def test_several_processes_have_the_curve_of_one(tmp_path, bert, windows, pairs,
 def test_inputs_past_the_positions_are_refused_before_the_first_step(tmp_path, bert, sections, capsys):
     assert main(command(tmp_path, bert, sections, CLIR)) == 1
     assert "length is 36, but the model has only 20 positions" in capsys.readouterr().err
-
-
-def test_a_damaged_store_of_sections_is_refused(tmp_path, bert, sections, capsys):
-    damaged = shutil.copytree(sections["section:de-en"].parent, tmp_path / "damaged")
-    np.save(damaged / "pages.npy", np.array([0, 3]))
-    assert main(command(tmp_path, bert, sections | {"section:de-en": damaged / "record.json"}, CLIR, length=20)) == 1
-    assert "the store of section pairs is damaged" in capsys.readouterr().err
