@@ -178,15 +178,15 @@ def losses(module: Any, data: Any, recipe: Any, seed: int, process: Any) -> Any:
 
 def describe(recipe: Any, module: Any, data: Any, steps: int, outcome: Outcome, selection: Any) -> dict[str, Any]:
     """Facts of a run for its record: recipe, sizes, losses, and the selected checkpoint."""
-    per_query = 1 + recipe.hard_negatives
+    negatives = round(recipe.batch * (1 + recipe.hard_negatives * recipe.hard_negative_ratio) - 1, 4)
     facts = {
         "recipe": recipe.model_dump(mode="json", exclude_none=True),
         "encoding": module.spec.facts(),
         "steps": steps,
         "epochs": round(steps / recipe.steps_per_epoch(len(data)), 4),
         "global_batch": recipe.batch * recipe.accumulation,
-        "contrastive_group": {"queries": recipe.batch, "passages_at_most": recipe.batch * per_query},
-        "negatives_per_query": negatives_per_query(recipe),
+        "contrastive_group": {"queries": recipe.batch, "passages_at_most": recipe.batch * (1 + recipe.hard_negatives)},
+        "negatives_per_query": int(negatives) if negatives == int(negatives) else negatives,  # a mean with a ratio
         "precision": recipe.precision,
         "examples": data.counts,
         "losses": outcome["losses"],
@@ -203,13 +203,6 @@ def describe(recipe: Any, module: Any, data: Any, steps: int, outcome: Outcome, 
         if best is not None:
             facts["selected"] = {"step": best["step"], "by": best["figure"], "value": best["value"]}
     return facts
-
-
-def negatives_per_query(recipe: Any) -> int | float:
-    """Number of in-batch and hard negatives per query; its mean if `hard_negative_ratio` is below 1."""
-    hard = recipe.hard_negatives * recipe.hard_negative_ratio
-    number = round(recipe.batch * (1 + hard) - 1, 4)
-    return int(number) if number.is_integer() else number
 
 
 def read_set(

@@ -33,22 +33,14 @@ Named = Mapping[str, "Tensor | tuple[Tensor, float] | Figure | int"]
 
 
 class Outcome(TypedDict):
-    """Outcome of a training run.
+    """Outcome of a training run."""
 
-    steps    number of optimiser steps done
-    rows     the log, one row per step
-    losses   mean losses over the last twentieth of the steps
-    counts   sums of the micro-batches' counts
-    seconds  wall-clock seconds of all steps
-    earlier  (wall-clock seconds, CPU seconds) of the steps before the run was resumed
-    """
-
-    steps: int
-    rows: list[dict[str, float]]
-    losses: dict[str, float]
-    counts: dict[str, int]
-    seconds: float
-    earlier: tuple[float, float]
+    steps: int  # number of optimiser steps done
+    rows: list[dict[str, float]]  # the log, one row per step
+    losses: dict[str, float]  # means over the last twentieth of the steps
+    counts: dict[str, int]  # sums of the micro-batches' counts
+    seconds: float  # of all steps, by the wall clock
+    earlier: tuple[float, float]  # wall-clock and CPU seconds of the steps before the run was resumed
 
 
 class MicroBatches(NamedTuple):

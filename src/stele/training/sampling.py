@@ -111,22 +111,15 @@ class Group(NamedTuple):
 
 @dataclass(frozen=True)
 class Sampling:
-    """The parts from which a run draws the groups of one kind (`name`): languages, or pairs of languages.
+    """The parts from which a run draws the groups of one kind (`name`): languages, or pairs of languages."""
 
-    sizes    number of examples of each part
-    group    examples in a group
-    groups   groups of this kind in the whole run
-    alpha    the exponent of `language_probabilities`
-    in_all   full number of examples of each part, if `sizes` are those of samples; parts are drawn by these numbers
-    """
-
-    sizes: Mapping[str, int]
-    group: int
-    groups: int
-    alpha: float
+    sizes: Mapping[str, int]  # number of examples of each part
+    group: int  # examples in a group
+    groups: int  # of this kind in the whole run
+    alpha: float  # exponent of `language_probabilities`
     seed: int
     name: str
-    in_all: Mapping[str, int] | None = None
+    in_all: Mapping[str, int] | None = None  # full sizes, by which parts are drawn, if `sizes` are those of samples
 
     def sizes_from(self, least: int) -> tuple[dict[str, int], dict[str, int]]:
         """Sizes of the parts with at least `least` examples, and sizes of all other parts, both sorted by part."""

@@ -19,18 +19,12 @@ from stele.training.processes import ProcessContext
 
 
 class Shard(NamedTuple):
-    """The part of a step that one process computes.
+    """The part of a step that one process computes."""
 
-    numbers    places of its groups in the step
-    processes  the processes that share each of these groups; None if this process computes them alone
-    weight     weight of a group's loss, so that the sum over groups and processes is the step's mean loss
-    counted    whether this process counts the contents of its groups
-    """
-
-    numbers: range
-    processes: ProcessContext | None
-    weight: float
-    counted: bool
+    numbers: range  # places of its groups in the step
+    processes: ProcessContext | None  # that share each of these groups; None if this process computes them alone
+    weight: float  # of a group's loss, so that the sum over groups and processes is the step's mean loss
+    counted: bool  # whether this process counts the contents of its groups
 
     @property
     def shared(self) -> bool:

@@ -92,16 +92,11 @@ def write_store(folder: Path | str, examples: Iterable[Sequence[np.ndarray]]) ->
 
 
 class Flat(NamedTuple):
-    """Several examples as flat arrays, one example after another.
+    """Several examples as flat arrays, one example after another."""
 
-    tokens    int64 [sum of lengths]
-    lengths   int64 [segments], tokens per segment
-    counts    int64 [examples], segments per example
-    """
-
-    tokens: np.ndarray
-    lengths: np.ndarray
-    counts: np.ndarray
+    tokens: np.ndarray  # int64 [sum of lengths]
+    lengths: np.ndarray  # int64 [segments], tokens per segment
+    counts: np.ndarray  # int64 [examples], segments per example
 
 
 def joined(parts: Sequence[Flat]) -> Flat:

@@ -15,19 +15,12 @@ if TYPE_CHECKING:
 
 
 class Group(NamedTuple):
-    """A group of b queries and m candidates, ordered by query: its positive, its hard negatives, then the next query's.
+    """A group of b queries and m candidates, ordered by query: its positive, then its hard negatives."""
 
-    queries    int64 [b], rows of Examples.queries
-    passages   int64 [m], rows of Examples.passages
-    positives  int64 [b], the column of each query's positive
-    mask       bool [b, m], True where a passage is no candidate of a query: another copy of its positive, or another
-               of its known positives
-    """
-
-    queries: np.ndarray
-    passages: np.ndarray
-    positives: np.ndarray
-    mask: np.ndarray
+    queries: np.ndarray  # int64 [b], rows of Examples.queries
+    passages: np.ndarray  # int64 [m], rows of Examples.passages
+    positives: np.ndarray  # int64 [b], the column of each query's positive
+    mask: np.ndarray  # bool [b, m], True for no candidates: copies of a query's positive, other known positives
 
 
 @lru_cache(maxsize=2)

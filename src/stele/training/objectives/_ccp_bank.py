@@ -104,18 +104,12 @@ class Probe(nn.Module):
 
 # --- additions of a step's groups to the bank, from all processes and in the order of groups --------------------------
 class Added(NamedTuple):
-    """Additions of a group to bank and running statistics; those of several groups have one dimension more.
+    """Additions of a group to bank and running statistics; those of several groups have one dimension more."""
 
-    tags         int64 [m]: 1 + language number of each sentence that enters the bank; 0: none
-    vectors      float32 [m, width]: their vectors; none without a bank
-    statistics   float32 [s, 2, width]: batch mean and variance of each normalisation of a head, if asymmetric
-    ids          int64 [n, t]: 1 + token ids of the partners, for probing the bank; 0: padding
-    """
-
-    tags: Tensor
-    vectors: Tensor
-    statistics: Tensor
-    ids: Tensor
+    tags: Tensor  # int64 [m]: 1 + language number of each sentence that enters the bank; 0: none
+    vectors: Tensor  # float32 [m, width]: their vectors; none without a bank
+    statistics: Tensor  # float32 [s, 2, width]: batch mean and variance of a head's normalisations, if asymmetric
+    ids: Tensor  # int64 [n, t]: 1 + token ids of the partners, for probing the bank; 0: padding
 
 
 def sizes(recipe: Any, width: int, norms: int) -> tuple[tuple[int, ...], ...]:
