@@ -28,19 +28,23 @@ def test_snapshots_are_taken_at_the_epochs_that_models_say(scale):
             assert step is None or step in settled.snapshots
 
 
-def test_equal_compute_is_to_msm():
-    assert recipe("mlm_equal_compute").to_equal().given() == recipe("msm").given()
-    assert set(jobs("paper").pretraining.stores("mlm_equal_compute")) == {"mlm", "msm"}
+@pytest.mark.parametrize(
+    ("model", "other", "stores"),
+    [
+        ("mlm_equal_compute", "msm", {"mlm": "mlm", "msm": "msm"}),
+        ("crop_equal_compute", "kept", {"mlm": "chunks", "ilk": "ilk", "clk": "clk"}),
+    ],
+)
+def test_equal_compute_is_to_the_paper_s_own_model_with_its_stores(model, other, stores):
+    assert recipe(model).to_equal().given() == recipe(other).given()
+    assert jobs("paper").pretraining.stores(model) == stores
 
 
-def test_equal_compute_is_to_kept():
-    plan = jobs("paper")
-    assert recipe("crop_equal_compute").to_equal().given() == recipe("kept").given()
-    assert plan.pretraining.stores("crop_equal_compute") == {
-        "mlm": "chunks",
-        "ilk": "ilk",
-        "clk": "clk",
-    }
+def test_a_standin_s_layers_are_those_of_its_own_architecture():
+    world = jobs("miniature").world
+    recipes = [world.recipe(key) for key in catalogue.load("standins")]
+    own = [(r.own_layers, r.architecture.layers) for r in recipes if getattr(r, "architecture", None)]
+    assert len(own) > 5 and all(layers == expected for layers, expected in own)
 
 
 @pytest.mark.parametrize("scale", catalogue.scale_names())
@@ -62,13 +66,8 @@ def test_rows_of_kept_differ_in_their_tasks_and_mcontriever_in_its_objective(sca
 def test_rows_of_msm_see_as_much_in_a_step_and_in_all(scale):
     """Table 6 of MSM varies the negatives alone: documents and MLM sequences a step are the same in every row."""
     recipe_read = {model: recipe(model, scale) for model in OF_MSM}
-    of = {
-        "documents a step": {r.documents * r.groups for r in recipe_read.values()},
-        "MLM sequences a step": {r.mlm_sequences * r.groups for r in recipe_read.values()},
-        "share": {r.mlm_share for r in recipe_read.values()},
-        "steps": {r.steps for r in recipe_read.values()},
-    }
-    assert all(len(values) == 1 for values in of.values()), of
+    rows = recipe_read.values()
+    assert len({(r.documents * r.groups, r.mlm_sequences * r.groups, r.mlm_share, r.steps) for r in rows}) == 1
     sizes = [recipe_read[name].documents for name in ("msm_neg_256", "msm", "msm_neg_1024", "msm_neg_4096")]
     assert sizes == sorted(set(sizes))
 
@@ -92,11 +91,8 @@ def test_mined_sequences_are_as_long_as_their_recipe_reads(scale):
         assert (mined.query_tokens, mined.passage_tokens) == (kept.length, kept.length), method
     longest = (plan.mining.recipe("chunks").length - 2) * kept.crop_ratio[1]
     assert longest <= kept.length and longest + 2 <= recipe("mcontriever_continued", scale).length
-    ict = plan.mining.recipe("ict")
-    assert (ict.query_tokens, ict.block_tokens) == (
-        recipe("ict", scale).query_length,
-        recipe("ict", scale).block_length,
-    )
+    mined, read = plan.mining.recipe("ict"), recipe("ict", scale)
+    assert (mined.query_tokens, mined.block_tokens) == (read.query_length, read.block_length)
 
 
 def test_mining_at_the_papers_scale():
