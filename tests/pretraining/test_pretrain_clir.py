@@ -1,6 +1,5 @@
 """The pretrain command of the CLIR language model: conversion to windows, then QLM and RR on what comes out of it."""
 
-import csv
 import math
 import re
 import signal
@@ -17,6 +16,7 @@ from stele.artifacts.records import read_record
 from stele.command.cli import main
 from stele.encoders.backbone import load_backbone, positions
 from stele.pretraining.inputs import load_base
+from stele.training.curve import read_csv
 from stele.training.heads import bits, characters
 from stele.training.hidden_states import first_states
 from stele.training.section_store import TokenSection, write_section_store
@@ -124,16 +124,14 @@ def test_qlm_and_rr_go_on_from_a_converted_model_and_keep_the_head(tmp_path, win
     code = main(command(tmp_path, windows, sections, CLIR, ranking=ranking, snapshots=[6]))
     assert code == 0, capsys.readouterr().err
     out = tmp_path / "out"
-    rows = list(csv.DictReader((out / "curve.csv").open()))
-    assert [name for row in rows for name in ("rr", "qlm") if row[name]] == [*["rr"] * 3, *["qlm"] * 3] * 2
+    rows = read_csv(out / "curve.csv")
+    assert [name for row in rows for name in ("rr", "qlm") if name in row] == [*["rr"] * 3, *["qlm"] * 3] * 2
     record = read_record(out / "record.json")
-    assert record["chance"] == {
-        "qlm": pytest.approx(math.log(80), abs=1e-5),
-        "rr": pytest.approx(math.log(2), abs=1e-5),
-    }
+    assert record["chance"] == pytest.approx({"qlm": math.log(80), "rr": math.log(2)}, abs=1e-5)
     assert record["languages"]["rr"].keys() == {"de-en", "de-fr", "en-fr"}
     assert all(about["probability"] == pytest.approx(1 / 3, abs=1e-5) for about in record["languages"]["qlm"].values())
     assert record["counts"]["groups_rr"] == record["counts"]["groups_qlm"] == 6
+    assert 0 < record["counts"]["hard_negatives_rr"] < 6 * 4
     width = {"pairwise": {"weight": (1, WIDTH)}, "pointwise": {"weight": (2, WIDTH), "bias": (2,)}}[ranking]
     heads = [load_file(folder / "rr_head.safetensors") for folder in (out, out / "snapshots/step-6")]
     assert all({name: tuple(value.shape) for name, value in head.items()} == width for head in heads)
@@ -157,32 +155,24 @@ def test_a_killed_conversion_ends_in_the_same_bytes_and_the_same_bits(tmp_path, 
     assert read_record(one / "record.json")["bits"] == read_record(two / "record.json")["bits"]
 
 
-@pytest.mark.parametrize(("step", "numbers"), [("conversion", (1, 2)), ("clir", (1, 2, 4))])
-def test_several_processes_have_the_curve_of_one(tmp_path, bert, windows, pairs, sections, step, numbers):
-    """With windows, whose base the first process converts; every piece draws its own dropout."""
-    given = {
-        "conversion": (bert, pairs, {**MLM, "sliding_window": WINDOWS, "encode_chunk": 1, "steps": 4}),
-        "clir": (windows, sections, {**CLIR, "encode_chunk": 1, "steps": 4}),
-    }[step]
+def test_two_processes_convert_as_one_does(tmp_path, bert, pairs):
+    """The first process converts the base; every piece draws its own dropout."""
 
     def work(rank):
-        assert main(command(folder, *given)) == 0
+        assert main(command(folder, bert, pairs, MLM, sliding_window=WINDOWS, encode_chunk=1, steps=4)) == 0
 
     curves, of_runs = [], []
-    for number in numbers:
+    for number in (1, 2):
         folder = tmp_path / str(number)
         assert forked(number, work) == [0] * number
-        rows = csv.DictReader((folder / "out/curve.csv").open())
-        curves.append([{name: float(value) for name, value in row.items() if value} for row in rows])
+        curves.append(read_csv(folder / "out/curve.csv"))
         of_runs.append(read_record(folder / "out/record.json"))
-    assert [record["processes"] for record in of_runs] == list(numbers)
-    for curve, record in zip(curves[1:], of_runs[1:], strict=True):
-        for one, several in zip(curves[0], curve, strict=True):
-            assert several == pytest.approx(one, rel=1e-4, abs=1e-5)
-        assert record["counts"] == of_runs[0]["counts"]
-        if step == "conversion":
-            assert record["bits"]["converted"] == of_runs[0]["bits"]["converted"]
-            assert record["bits"]["after"] == pytest.approx(of_runs[0]["bits"]["after"], rel=1e-4)
+    assert [record["processes"] for record in of_runs] == [1, 2]
+    for one, other in zip(*curves, strict=True):
+        assert other == pytest.approx(one, rel=1e-4, abs=1e-5)
+    bits, shared = (record["bits"] for record in of_runs)
+    assert of_runs[0]["counts"] == of_runs[1]["counts"] and bits["converted"] == shared["converted"]
+    assert shared["after"] == pytest.approx(bits["after"], rel=1e-4)
 
 
 def test_inputs_past_the_positions_are_refused_before_the_first_step(tmp_path, bert, sections, capsys):

@@ -51,6 +51,9 @@ def test_equal_the_whole_forward(family, padded):
     plain = made(input_ids=ids, attention_mask=None if mask is None else mask.long()).last_hidden_state
     assert torch.allclose(first_states(made, ids, mask), plain[:, 0], atol=1e-5)
     assert torch.allclose(token_states(made, ids, mask), plain, atol=1e-6)
+    there = torch.ones_like(ids) if mask is None else mask.long()
+    means = (plain * there[..., None]).sum(1) / there.sum(1, keepdim=True)
+    assert torch.allclose(mean_states(made, ids, mask), means, atol=1e-5)
 
 
 @pytest.mark.parametrize("family", ["xlm-roberta", "bert"])

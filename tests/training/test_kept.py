@@ -7,12 +7,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
-from tiny_objectives import HERE, SHAPE, WORDS, model, objective_of, on_cpu, recipe, setup
+from tiny_objectives import HERE, SHAPE, WORDS, objective_of, on_cpu, recipe, setup
 
 from stele.errors import SteleError
 from stele.recipes.pretraining import parse_recipe
 from stele.training import run_sizes, tasks
-from stele.training.hidden_states import pooled_states
 from stele.training.sampling import Group, generator
 from stele.training.store import Store, write_store
 
@@ -50,20 +49,6 @@ def test_equation_4_by_hand(tmp_path):
     other_way = [math.log(sum(math.exp(s / 0.5) for s in c)) - c[i] / 0.5 for i, c in enumerate(columns)]
     assert abs(sum(losses) - sum(other_way)) > 0.3, "from queries to passages only"
     assert (made["vectors"], made["duplicates"]) == (3, 0) and objective.negatives(3) == 2
-
-
-@pytest.mark.parametrize("chunk", [None, 3])
-def test_vectors_are_means_over_the_tokens_that_are_there(chunk):
-    encoder = model("bert").eval()
-    texts = [[0, 7, 8, 9, 2], [0, 7, 2], [0, 30, 31, 2], [0, 5, 2]]
-    ids = torch.tensor([text + [1] * (5 - len(text)) for text in texts])
-    mask = torch.arange(5) < torch.tensor([[len(text)] for text in texts])
-    found = pooled_states("mean", encoder.base_model, ids, mask, chunk)
-    for text, vector in zip(texts, found, strict=True):
-        alone = encoder.base_model(input_ids=torch.tensor([text])).last_hidden_state[0].mean(0)
-        torch.testing.assert_close(vector, alone, atol=1e-5, rtol=1e-4)
-    full = pooled_states("mean", encoder.base_model, ids[:1], None)
-    torch.testing.assert_close(full[0], found[0], atol=1e-5, rtol=1e-4)
 
 
 # --- tasks ------------------------------------------------------------------------------------------------------------

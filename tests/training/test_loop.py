@@ -258,21 +258,3 @@ def test_an_infinite_gradient_norm_of_float16_has_no_part_in_the_last_mean():
 def test_a_step_without_batches_is_an_error(tmp_path):
     with pytest.raises(SteleError, match="step 1: no micro-batch gave a gradient; check"):
         fit(tmp_path, loss_at=lambda step: iter(()))
-
-
-# --- precision --------------------------------------------------------------------------------------------------------
-def test_bfloat16_autocast_is_used_and_stays_near_float32(tmp_path):
-    kinds = set()
-
-    class Watched(Tiny):
-        def forward(self, ids):
-            kinds.add(self.out(self.embedding(ids)).dtype)
-            return super().forward(ids)
-
-    torch.manual_seed(11)
-    watched = Watched()
-    model, outcome = fit(tmp_path / "a", watched, optimisation=settings(precision="bfloat16"))
-    _, exact = fit(tmp_path / "b")
-    assert kinds == {torch.bfloat16}
-    assert all(p.dtype == torch.float32 for p in model.parameters())
-    assert outcome["losses"]["loss"] == pytest.approx(exact["losses"]["loss"], rel=0.03)
