@@ -8,10 +8,9 @@ query's candidates, or of the vocabulary's size for MLM. A task whose loss stays
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
-from stele.artifacts.records import Record, read_record
+from stele.artifacts.records import read_record
 from stele.command.arguments import Job, Positional, Some
 from stele.errors import SteleError
 
@@ -27,14 +26,8 @@ def run(args: Losses) -> None:
         record = read_record(path)
         if "chance" not in record:
             raise SteleError(f"{path}: found a record of job {record.get('job')!r}, want 'pretrain' with key `chance`")
-        for row in rows(record):
-            print(f"| {' | '.join(row)} |")
-
-
-def rows(record: Record) -> Iterator[tuple[str, ...]]:
-    """Table rows of a record, one per task: model, task, steps, loss, loss by chance, their difference."""
-    for task, chance in record["chance"].items():
-        loss = record["losses"].get(task)
-        if loss is not None:
-            numbers = (f"{number:.2f}" for number in (loss, chance, chance - loss))
-            yield (record["model"], task, str(record["steps"]), *numbers)
+        for task, chance in record["chance"].items():
+            loss = record["losses"].get(task)
+            if loss is not None:
+                row = f"{record['model']} | {task} | {record['steps']} | {loss:.2f} | {chance:.2f}"
+                print(f"| {row} | {chance - loss:.2f} |")
