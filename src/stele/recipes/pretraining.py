@@ -135,24 +135,14 @@ class PretrainingRecipe(Optimisation):
     )
 
     @model_validator(mode="after")
-    def _mlm_batches_have_a_size(self) -> PretrainingRecipe:
+    def _shared_keys_fit(self) -> PretrainingRecipe:
         sizes = (self.mlm_sequences, self.mlm_length, self.mask_probability)
         if (self.objective == MLM or self.mlm_share) and None in sizes:
             raise ValueError("mlm_share: MLM batches need mlm_sequences, mlm_length and mask_probability; give all")
-        return self
-
-    @model_validator(mode="after")
-    def _windows_are_of_mlm(self) -> PretrainingRecipe:
-        if self.sliding_window is None:
-            return self
-        if self.objective != MLM:
+        if self.sliding_window and self.objective != MLM:
             raise ValueError(f"sliding_window: found objective {self.objective}; only mlm can train a conversion")
-        if self.mlm_length > self.sliding_window.positions:
+        if self.sliding_window and self.mlm_length > self.sliding_window.positions:
             raise ValueError(f"mlm_length: {self.mlm_length} exceeds the {self.sliding_window.positions} positions")
-        return self
-
-    @model_validator(mode="after")
-    def _steps_are_known(self) -> PretrainingRecipe:
         if (self.steps is None) == (self.equal_compute_to is None):
             raise ValueError("steps, equal_compute_to: want exactly one of the two keys")
         if self.snapshots and min(self.snapshots) < 1:

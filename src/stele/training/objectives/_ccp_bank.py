@@ -89,10 +89,6 @@ class Probe(nn.Module):
         self.vectors.copy_(vectors)
         self.facts.copy_(torch.tensor(facts))
 
-    def release(self) -> None:
-        """Releases the held group."""
-        self.facts[0] = NONE
-
     @torch.no_grad()
     def cosine(self, encode: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
         """Mean cosine, float32 [], between the held vectors and encode(ids, mask) of the same sentences now."""

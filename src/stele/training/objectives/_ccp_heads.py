@@ -71,7 +71,7 @@ class Heads(nn.Module):
                 self.sides[(start.groups + place) % 2].update(step.statistics[place], self._set(tag))
         if self.bank is not None and len(tags):
             if start.probe:
-                self.probe.release()
+                self.probe.facts[0] = NONE  # no group is held any longer
             if start.hold:
                 tag = int(tags[0, 0])
                 facts = int(self.bank.pushed[self.bank.queue(tag)]), start.groups, tag

@@ -114,22 +114,14 @@ class Recipe(PretrainingRecipe):
         return {"groups": max(1, step // size), "mlm_sequences": size, **values}
 
     @model_validator(mode="after")
-    def _groups_make_a_step(self) -> Recipe:
+    def _own_keys_fit(self) -> Recipe:
         if self.step_pairs is not None and self.groups * self.pairs != self.step_pairs:
             raise ValueError(
                 f"step_pairs: {self.step_pairs} is not {self.groups} groups of {self.pairs} pairs; want a multiple of "
                 "`pairs`, and no key `groups`"
             )
-        return self
-
-    @model_validator(mode="after")
-    def _a_window_has_a_partner(self) -> Recipe:
         if sum(self.reach) == 0:
             raise ValueError("window: 1 sentence is the centre alone; want at least 2 (the centre and the next one)")
-        return self
-
-    @model_validator(mode="after")
-    def _the_bank_holds_a_step(self) -> Recipe:
         step = self.banked_a_step
         if 0 < self.bank < step:
             raise ValueError(
@@ -139,10 +131,6 @@ class Recipe(PretrainingRecipe):
             raise ValueError(
                 "bank_per: found language, but bank_languages: shared needs one bank for all languages; want all"
             )
-        return self
-
-    @model_validator(mode="after")
-    def _norms_fit(self) -> Recipe:
         if self.output_norm and self.batch_norm == "none":
             raise ValueError("output_norm: found true, but batch_norm: none allows no normalisation; want false")
         if self.statistics == "language" and (self.batch_norm, self.mixing) != ("asymmetric", "one_language"):
