@@ -213,8 +213,11 @@ class Causal(Contrastive):
 
 def kinds() -> dict[str, type[Recipe]]:
     """Recipe class of each kind of stand-in, by the kind's name."""
-    classes = [value for value in globals().values() if isinstance(value, type) and issubclass(value, Recipe)]
-    return {value.__name__.lower(): value for value in classes if value not in (Recipe, PairsRecipe)}
+    return {
+        value.__name__.lower(): value
+        for value in globals().values()
+        if isinstance(value, type) and issubclass(value, Recipe) and value not in (Recipe, PairsRecipe)
+    }
 
 
 def parse_recipe(values: Any, where: str = "--recipe") -> Recipe:

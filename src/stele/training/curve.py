@@ -29,7 +29,7 @@ LEFT, RIGHT, TOP, BOTTOM = 50, 325, 50, 190  # where its curve is
 
 def columns(rows: Sequence[dict[str, float]]) -> list[str]:
     """Names of the curve's columns: step, learning rate, then all others in alphabetical order."""
-    return [*FIRST, *sorted({name for row in rows for name in row} - set(FIRST))]
+    return [*FIRST, *sorted(set().union(*rows) - set(FIRST))]
 
 
 def write_csv(path: Path, rows: Sequence[dict[str, float]]) -> None:
@@ -186,7 +186,7 @@ class MetricsLog:
         """Means of all columns over the last `share` of the steps; infinite gradient norms (float16) are ignored."""
         rows = self.rows[-max(1, round(len(self.rows) * share)) :]
         columns: dict[str, list[float]] = {}
-        for name in sorted({name for row in rows for name in row} - {"step", "learning_rate"}):
+        for name in sorted(set().union(*rows) - set(FIRST)):
             if finite := [row[name] for row in rows if math.isfinite(row.get(name, math.nan))]:
                 columns[name] = finite
         return {name: round(sum(values) / len(values), 6) for name, values in columns.items()}

@@ -40,7 +40,7 @@ def rows_to_tensors(rows: list[dict[str, float]]) -> State:
     """Packs the log into a float64 tensor [rows, names], NaN for a missing entry: small, without pickled objects."""
     import torch
 
-    names = sorted({name for row in rows for name in row})
+    names = sorted(set().union(*rows))
     flat = [[row.get(name, math.nan) for name in names] for row in rows]
     return {"names": names, "values": torch.tensor(flat, dtype=torch.float64).reshape(len(rows), len(names))}
 

@@ -10,8 +10,6 @@ A store has a pair of languages, such as "de-en": the first is side 0, the secon
                    of side 1, in an order drawn by the seed. No section is in two pairs
     pages.npy      int64 [pages + 1]: the number of each page's first section; the last entry counts all sections
     languages.npy  int64 [3]: 0, the number of side 1's first section, the number of all sections
-
-Training draws the rest at each step: the side of the query, the sentence that becomes the query, the negative.
 """
 
 from __future__ import annotations
@@ -84,7 +82,7 @@ class SectionStore:
     def __init__(self, folder: Path | str, in_all: int | None = None) -> None:
         self.sections = Store(folder)
         self.folder = self.sections.folder
-        self.pairs, self.pages, self.languages = (self._open(name) for name in (PAIRS, PAGES, LANGUAGES))
+        self.pairs, self.pages, self.languages = map(self._open, (PAIRS, PAGES, LANGUAGES))
         if not self._fits():
             raise SteleError(
                 f"{self.folder}: the store of section pairs is damaged: its pairs, pages and languages do not fit its "

@@ -1,8 +1,7 @@
 """Example stores, which mining writes and pretraining reads; all mining methods share one format.
 
-An example is an ordered tuple of token sequences ("segments"), without special tokens: the sentences of a document
-(MSM), a pair (CROP, ICT, KEPT's knowledge pairs), one stretch of text (MLM, crops). A store holds one part: a language,
-or a pair of languages ("en-fr"). It consists of three flat arrays, memory-mapped when read:
+An example is an ordered tuple of token sequences ("segments"), without special tokens: a document's sentences, a pair,
+or one stretch of text. A store holds one part: a language, or a pair of languages ("en-fr"). It has three flat arrays:
 
     tokens.npy    uint32, all tokens one after another
     segments.npy  int64, where each segment begins in `tokens`; one entry more than there are segments
@@ -101,7 +100,7 @@ class Flat(NamedTuple):
 
 def joined(parts: Sequence[Flat]) -> Flat:
     """Concatenates the examples of all `parts`."""
-    return parts[0] if len(parts) == 1 else Flat(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+    return parts[0] if len(parts) == 1 else Flat(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 class Store:

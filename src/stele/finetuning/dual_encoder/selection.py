@@ -94,9 +94,10 @@ class Selection(Evaluation):
         Other known positives of a question do not worsen its rank; other passages with an equal score do.
         """
         data, total = self.data, 0
-        lists = [data.positives_of(i)[:1] for i in range(len(data))]
-        lists += [data.negatives_of(i)[: self.recipe.dev_negatives] for i in range(len(data))]
-        candidates = np.unique(np.concatenate(lists))
+        listed: list[np.ndarray] = []
+        for example in range(len(data)):
+            listed += [data.positives_of(example)[:1], data.negatives_of(example)[: self.recipe.dev_negatives]]
+        candidates = np.unique(np.concatenate(listed))
         passages, queries = self.vectors("passage", candidates), self.vectors("query", np.arange(len(data)))
         column = {int(row): place for place, row in enumerate(candidates)}
         with torch.autocast(queries.device.type, enabled=False):
