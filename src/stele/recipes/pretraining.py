@@ -60,8 +60,7 @@ class Expected(Strict):
 class PretrainingRecipe(Optimisation):
     """Keys that the recipes of all objectives share. The papers' values are in catalogue/recipes.yaml, not here.
 
-    One optimiser step takes `groups` groups. A group is one contrastive group (or one MLM batch) and enters with its
-    mean loss, so a step's loss is the mean over its groups.
+    A group is one contrastive group (or one MLM batch); a step's loss is the mean over the mean losses of its groups.
     """
 
     CATALOGUE_KEYS: ClassVar = ("mining", "languages")

@@ -1,7 +1,4 @@
-"""Re-ranking recipes, for scorers trained in folds of topics and for scorers without training.
-
-Each scorer is a file of stele/reranking/scorers. The papers' recipes are in catalogue/recipes.yaml.
-"""
+"""Re-ranking recipes, for scorers trained in folds of topics and for scorers without training."""
 
 from __future__ import annotations
 

@@ -104,8 +104,7 @@ class TokenWindows(Strict):
 class RotationRecipe(Strict):
     """Recipe for learning the orthogonal map W between two languages without translations (Conneau et al. 2018).
 
-    CCP refers to that paper and gives no values. The defaults are those of facebookresearch/MUSE 0ca12a0
-    `unsupervised.py`, except `dis_most_frequent` (the most frequent words), which has no meaning for sentences.
+    CCP gives no values. The defaults are those of facebookresearch/MUSE 0ca12a0 `unsupervised.py`.
     """
 
     start: Literal["adversarial", "identity"] = Field(
@@ -158,8 +157,6 @@ class RotationRecipe(Strict):
 
 
 class CalibrationRecipe(Recipe):
-    """Recipe of a calibration: mean and deviation of each language's vectors, and the rotation W of each pair."""
-
     sentences: int = Field(
         200_000, ge=2, description="sentences of CommonCrawl for each language; the paper states no number"
     )

@@ -69,10 +69,9 @@ class RunningNorm(nn.Module):
 class ProjectionHead(nn.Module):
     """Linear - normalisation - ReLU - Linear - normalisation, without biases; the last one without scale and shift.
 
-    As in MSM's released code (contrastive_utils.ProjectionHead: train mode throughout), whose vectors are normalised by
-    the statistics of a call, which must get one whole contrastive group. CCP's heads have "two linear layers and one
-    batch normalization between", non-linear (section 3.1), or another number of `norms` (0, 1, 2), and may use running
-    statistics, of which there are `sets`.
+    As in MSM's released code (contrastive_utils.ProjectionHead), where a call gets one whole contrastive group. CCP's
+    heads have "two linear layers and one batch normalization between" (section 3.1), or another number of `norms` (0,
+    1, 2), and may use running statistics, of which there are `sets`.
     """
 
     def __init__(self, width: int, std: float = INIT, norms: int = 2, sets: int = 1) -> None:

@@ -40,9 +40,8 @@ def token_states(model: nn.Module, ids: Tensor, mask: Tensor | None, types: Tens
 def first_states(model: nn.Module, ids: Tensor, mask: Tensor | None, types: Tensor | None = None) -> Tensor:
     """Last hidden state [n, d] of each sequence's first token: the sentence vector of MSM (section 3.1).
 
-    In the last layer only that token's output is needed, so queries, attention, feed-forward and normalisation are
-    computed for it alone; this saves about 5/6 of one layer and leaves the result as it is. Other models than BERT's
-    kind, and other attention than PyTorch's (sdpa), get the whole forward pass. Arguments as for `token_states`.
+    The last layer computes that token's output alone, which saves about 5/6 of it and leaves the result as it is. Other
+    models than BERT's kind, and other attention than PyTorch's (sdpa), get the whole forward pass.
     """
     config = model.config
     is_encoder = config.model_type in BERT_LIKE and not getattr(config, "is_decoder", False)
@@ -85,10 +84,9 @@ def pooled_states(
 ) -> Tensor:
     """Vectors [n, d] of a group's texts by a `pooling`: "cls" (`first_states`) or "mean" (`mean_states`).
 
-    The model encodes texts of similar length together (masking.pieces_by_length), so that little padding is computed;
-    packed pairs, which have `types`, are encoded in their own order. With `chunk`, the model encodes that many texts at
-    a time and again in the backward pass, so memory is that of one chunk. Several `processes` share the texts, and all
-    get all vectors (sharding.in_pieces).
+    The model encodes texts of similar length together (masking.pieces_by_length); packed pairs, which have `types`, in
+    their own order. With `chunk`, it encodes that many texts at a time and again in the backward pass, so memory is
+    that of one chunk. Several `processes` share the texts, and all get all vectors (sharding.in_pieces).
     """
     states_of = mean_states if pooling == "mean" else first_states
     if mask is None or types is not None:

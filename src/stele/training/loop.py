@@ -2,8 +2,7 @@
 
 A step is a function of (seed, step): `loss_at(step)` yields its micro-batches, and the random numbers of micro-batch i
 (dropout) are seeded with (seed, step, i). On a CPU with the same number of threads, a run that was killed and resumed
-ends in the same bytes as an uninterrupted one. Several processes divide a step's micro-batches, or share each of them
-(stele.training.sharding).
+ends in the same bytes as an uninterrupted one.
 """
 
 from __future__ import annotations
@@ -72,12 +71,10 @@ def train(
 ) -> Outcome:
     """Trains `module` in place.
 
-    `state` is the folder of the run's state, which is saved every `save_every_seconds` and on SIGINT, SIGTERM or
-    SIGUSR1; a run resumes from the state that it finds there. The caller gives each run (recipe, inputs, seed, code) a
-    folder of its own and removes it in the end. `callbacks` run in their order after each step and at the end, and are
-    saved by their names; `label` names the run in messages. Raises SteleError after one of these signals, and if a
-    loss, a gradient or a final weight is not finite. With `stop_at_nonfinite` the run instead ends before a step with
-    such a loss or gradient, unless it is the first step.
+    The state is saved in the folder `state` every `save_every_seconds` and on SIGINT, SIGTERM or SIGUSR1; a run resumes
+    from the state that it finds there, so each (recipe, inputs, seed, code) has a folder of its own. Raises SteleError
+    after one of these signals, and if a loss, a gradient or a final weight is not finite. With `stop_at_nonfinite` the
+    run instead ends before a step with such a loss or gradient, unless it is the first step.
     """
     run = _Run(module, optimisation, Path(state), seed, process, callbacks or {}, stop_at_nonfinite)
     run.resume()

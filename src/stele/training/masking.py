@@ -79,8 +79,8 @@ def attention(lengths: np.ndarray, width: int) -> np.ndarray | None:
 def pieces_by_length(lengths: np.ndarray, chunk: int | None = None) -> list[np.ndarray]:
     """Divides texts by length into pieces that an encoder reads together; returns each piece's rows, int64.
 
-    More than `chunk` texts are divided into pieces of that size; fewer into quarters if this saves enough padding, else
-    they stay together. Devices play no part, so that recipes of equal compute stay equal on all of them.
+    More than `chunk` texts are divided into pieces of that size; fewer into quarters if this saves enough padding, on
+    any device.
 
     >>> [rows.tolist() for rows in pieces_by_length(np.array([9, 3, 8, 2]), 2)]
     [[3, 1], [2, 0]]

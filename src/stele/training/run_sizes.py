@@ -1,7 +1,6 @@
 """The sizes of a pretraining run: the examples that it draws from its stores, its FLOPs, its steps.
 
-Planning counts examples by arithmetic. FLOPs are counted on the run's own batches, padding included, since
-documents and sentences are shorter than a recipe allows (stretches of running text hardly are).
+FLOPs are counted on the run's own batches, since documents and sentences are shorter than a recipe allows.
 """
 
 from __future__ import annotations
@@ -22,8 +21,8 @@ Tasks = Mapping[str, Any]  # name -> training.tasks.Task, which stands above thi
 def drawn(recipe: PretrainingRecipe) -> dict[str, float]:
     """Number of examples that a run draws from each store, over all parts of the store: store -> examples.
 
-    A recipe that must equal another one in compute draws at least what the other draws from each store. It is assumed
-    to have as many steps as the other, since a group of MLM costs more than a contrastive one.
+    A recipe that must equal another one in compute is assumed to have as many steps, and draws at least what the other
+    draws from each store.
     """
     other = recipe.to_equal()
     groups = (recipe.steps or other.steps) * recipe.groups

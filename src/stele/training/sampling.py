@@ -1,8 +1,7 @@
 """Sampling of a step's examples as pure functions of (seed, step), so that resuming needs no position in the data.
 
-A group is one micro-batch, of one language or of many, whose members share negatives and batch-norm statistics. Groups
-are numbered through the whole run, j = step * groups + i. With the seed, j alone decides a group's kind, languages and
-examples; the device that computes it plays no part.
+A group is one micro-batch, whose members share negatives and batch-norm statistics. Groups are numbered through the
+whole run, j = step * groups + i. With the seed, j alone decides a group's kind, languages and examples.
 """
 
 from __future__ import annotations
@@ -64,8 +63,7 @@ def permuted(size: int | np.ndarray, key: int | np.ndarray, positions: np.ndarra
     """Maps `positions` (int64 [n], from 0 to size - 1) by a pseudo-random permutation chosen by `key`; int64 [n].
 
     Size and key are one number for all positions, or one for each, int64 [n]. The permutation is a Feistel network of
-    four rounds over the next even power of two, repeated until inside the range. It needs no table, so resuming costs
-    nothing even with a billion examples.
+    four rounds over the next even power of two, repeated until inside the range, which needs no table.
     """
     places = np.asarray(positions).astype(np.uint64)
     sizes, keys = (np.broadcast_to(np.asarray(value, np.uint64), places.shape) for value in (size, key))
@@ -135,9 +133,9 @@ class Sampling:
 class Sampler:
     """Draws the language and the examples of group n of one kind.
 
-    A language is drawn independently for each group. Within a language, examples come in passes: each pass is a new
-    permutation of all examples, cut into consecutive groups (a group may begin in one pass and end in the next, without
-    repeating an example). Raises SteleError if no language has enough examples for one group.
+    Within a language, examples come in passes: each pass is a new permutation of all examples, cut into consecutive
+    groups (a group may begin in one pass and end in the next, without repeating an example). Raises SteleError if no
+    language has enough examples for one group.
 
     in_a_row   consecutive groups of this kind before the next kind has its turn
     """
@@ -231,8 +229,7 @@ class MixedSampler:
     def draw(self, n: int) -> list[tuple[str, np.ndarray]]:
         """Draws the n-th group: its parts, each with its example indices (int64), `group_size` in all.
 
-        An example can occur twice in a group in which a pass ends, and does if a part has fewer examples than the group
-        takes from it.
+        An example can occur twice in a group in which a pass ends.
         """
         counts, before = self._numbers(n)
         drawn = np.flatnonzero(counts)

@@ -81,10 +81,9 @@ def own_parts(
 ) -> list[Tensor]:
     """Results of compute(piece) for the pieces of this process: every world-th one.
 
-    `chunked` says that the recipe sets the pieces. Each piece then has its own random numbers (dropout), and a process
-    with several computes each again in the backward pass, so that memory is that of one piece. The results are then
-    independent of the number of processes, except for the order of sums. Other pieces, and chunked ones fewer than the
-    processes, are cut smaller for more processes, with other dropout. Raises SteleError for fewer rows than processes.
+    `chunked` says that the recipe sets the pieces. Each piece then has its own random numbers (dropout), whatever the
+    number of processes, and a process with several computes each again in the backward pass, so that memory is that of
+    one piece. Fewer pieces than processes are cut smaller. Raises SteleError for fewer rows than processes.
     """
     rank, world = (0, 1) if processes is None else (processes.rank, processes.world)
     pieces = _enough(pieces, world)
@@ -120,8 +119,7 @@ def _seeded(encode: Callable[[np.ndarray], Tensor], piece: np.ndarray, seed: int
 def gathered(vectors: Tensor, sizes: Sequence[int], processes: ProcessContext) -> Tensor:
     """Gathers the vectors of all processes, [sum of sizes, d], in the order of their ranks.
 
-    All processes compute the same loss from them and weight it by 1 / world. The gradient of a process's own vectors is
-    therefore multiplied by `world`.
+    All processes weight the same loss by 1 / world, so the gradient of their own vectors is multiplied by `world`.
     """
     return _Gathered.apply(vectors, tuple(sizes), processes)
 

@@ -1,4 +1,4 @@
-"""Pairs of texts as arrays: mined pairs or two crops of a stretch (Izacard et al. 2022), apart or in one sequence."""
+"""Pairs of texts as arrays: mined pairs or two crops of a stretch, apart or in one sequence."""
 
 from __future__ import annotations
 

@@ -52,10 +52,9 @@ def hard_negatives(data: Examples, example: int, wanted: int, seed: int, epoch: 
 def training_group(data: Examples, recipe: FinetuningRecipe, seed: int, number: int) -> Group:
     """Makes group `number` of a run: a slice of its epoch's random order, with hard negatives.
 
-    An epoch has whole steps; the remaining examples, others in every epoch, are left out. With a `hard_negative_ratio`
-    below 1, each of a query's hard negatives is present with that probability, drawn anew in every epoch, as in
-    contriever's finetuning_data.py (sample_n_hard_negatives). That code gives a query without any a random passage
-    instead; here the passages of the group's other queries already serve as such.
+    An epoch has whole steps; the remaining examples, others in every epoch, are left out. Each of a query's hard
+    negatives is present with probability `hard_negative_ratio`, drawn anew in every epoch, as in contriever's
+    finetuning_data.py (sample_n_hard_negatives).
     """
     epoch, index = divmod(number, recipe.steps_per_epoch(len(data)) * recipe.accumulation)
     chosen = _order(len(data), seed, epoch)[index * recipe.batch : (index + 1) * recipe.batch]
@@ -68,8 +67,7 @@ def training_group(data: Examples, recipe: FinetuningRecipe, seed: int, number: 
 def first_alone(data: Examples, recipe: FinetuningRecipe, seed: int, steps: int) -> int | None:
     """Finds the first optimiser step, from 1, with a query whose only candidate is its positive; None without one.
 
-    All passages of such a query's group are positives of the query. That takes many examples with these positives: if
-    no query has enough, no group is drawn to find out.
+    That takes many examples with one query's positives: if no query has enough, no group is drawn to find out.
     """
     shared = np.bincount(data.positives[data.positive_offsets[:-1]], minlength=data.positives.max() + 1)
     if np.add.reduceat(shared[data.positives], data.positive_offsets[:-1]).max() < recipe.batch:

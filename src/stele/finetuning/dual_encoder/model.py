@@ -55,8 +55,7 @@ class DualEncoder(nn.Module):
     ) -> Tensor:
         """Encodes the texts of `rows` (int64 [n]) to vectors [n, d], in their order.
 
-        Texts are encoded in batches of similar length, which affects neither vectors nor groups of negatives. `chunk`
-        and `processes` are as in hidden_states.pooled_states.
+        `chunk` and `processes` are as in hidden_states.pooled_states.
         """
         model, lengths = self.tower(kind), tokens.lengths_of(rows)
         if not len(rows):
@@ -105,9 +104,9 @@ def loss_of_vectors(queries: Tensor, passages: Tensor, group: Group, temperature
 def load_model(folder: Path, recipe: FinetuningRecipe, seed: int) -> tuple[DualEncoder, Any, dict[str, Any]]:
     """Loads the dual encoder to train, its tokenizer, and facts for the record.
 
-    A folder with encoding.json is an earlier fine-tuning, trained further with a new optimiser. Any other folder is a
-    base encoder; both towers start from its backbone, without Dense modules, as in MSM's released code. Raises
-    SteleError if the recipe contradicts an earlier fine-tuning, or has texts longer than the model's positions.
+    A folder with encoding.json is an earlier fine-tuning, any other a base encoder, from whose backbone both towers
+    start, without Dense modules, as in MSM's released code. Raises SteleError for a recipe that contradicts an earlier
+    fine-tuning or exceeds the model's positions.
     """
     spec, earlier = recipe.spec(), read_spec(folder)
     if earlier and (reason := recipe.contradiction(earlier)):

@@ -44,9 +44,8 @@ def load_base(
 ) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """Loads the masked language model in a folder, in float32, with the recipe's dropout, and its tokenizer.
 
-    A checkpoint without a vocabulary head (an encoder alone) gets a new one, initialised from `seed`; its output layer
-    is tied to the embeddings, so few of its weights are new. With `pooler` the model also has the checkpoint's pooler,
-    to be trained. Raises SteleError if encoder weights are missing or have other shapes than config.json says.
+    A checkpoint without a vocabulary head gets a new one, initialised from `seed`. With `pooler` the model also has the
+    checkpoint's pooler. Raises SteleError if encoder weights are missing or have other shapes than config.json says.
     """
     import torch
     from transformers import AutoConfig, AutoModelForMaskedLM
@@ -104,9 +103,8 @@ def save_sentence_encoder(
     """Writes the encoder as a sentence-transformers folder, with unchanged copies of the base's tokenizer files.
 
     `encoding` has the base's encoding (None if it states none) and the encoder's own. Document encoder and projection
-    heads are dropped, and so is the vocabulary head, unless `vocabulary` keeps it; then the folder has transformers'
-    files alone, since sentence-transformers does not support windows. A pooler of `base` that was not trained is
-    copied, since some fine-tunings start from it. Raises SteleError for weights that do not fit the base.
+    heads are dropped, and so is the vocabulary head, unless `vocabulary` keeps it, with transformers' files alone. A
+    pooler of `base` that was not trained is copied. Raises SteleError for weights that do not fit the base.
     """
     encoder, _ = load_backbone(base, pooling="cls")
     body = {name: value.detach().cpu() for name, value in model.base_model.state_dict().items()}

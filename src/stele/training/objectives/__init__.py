@@ -134,7 +134,7 @@ class Objective(ABC):
             from stele.training.hidden_states import stacked
 
             vectors = self.sentence_states(model, *stacked(texts, model.config.pad_token_id))
-            return vectors.split([len(side) for side in ids])
+            return vectors.split(list(map(len, ids)))
         return [self.sentence_states(model, *text, processes) for text in texts]
 
     def pair_loss(
@@ -206,7 +206,7 @@ def _mean(rows: Sequence[Mapping[str, float]], name: str, default: float) -> flo
 
 
 class PairObjective(Objective):
-    """Objective on pairs of texts, in which a query's negatives are the passages of the group's other pairs."""
+    """Objective on pairs of texts, whose negatives are the passages of the group's other pairs."""
 
     def vectors(self) -> int:
         return self.recipe.pairs

@@ -84,7 +84,6 @@ class Probe(nn.Module):
 
     @torch.no_grad()
     def hold(self, ids: Tensor, vectors: Tensor, facts: tuple[int, int, int]) -> None:
-        """Replaces the held group by another one."""
         self.ids.copy_(ids)
         self.vectors.copy_(vectors)
         self.facts.copy_(torch.tensor(facts))

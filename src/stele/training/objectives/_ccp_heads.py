@@ -91,7 +91,6 @@ class Heads(nn.Module):
         return self.sides[side](states, by_batch, self._set(tag))
 
     def _set(self, tag: int) -> int:
-        """Number of the set of running statistics for groups of this language."""
         return tag if self.recipe.statistics == "language" else 0
 
     def _started(self) -> Start:
@@ -106,7 +105,6 @@ class Heads(nn.Module):
         return self.start
 
     def _bank_cosine(self, model: nn.Module, processes: ProcessContext | None) -> Tensor:
-        """Mean cosine between the held group's vectors, about to leave the bank, and its sentences' current vectors."""
         _, number, tag = self.probe.facts.tolist()
 
         def encode(ids: Tensor, mask: Tensor) -> Tensor:
@@ -129,8 +127,7 @@ def context_loss(
 
     vectors [2 n, d]: the n centres, then their partners, unit vectors if scores are cosines; tags int64 [n]: their
     languages, or [1] if they share one; positives bool [n, n]: whether partner j is in the window of centre i; bank:
-    vectors [m, d] and tags int64 [m], negative for an empty place. A term has one positive in its numerator and all
-    candidates in its denominator.
+    vectors [m, d] and tags int64 [m], negative for an empty place.
 
     The figures, each a mean over the group:
 
@@ -169,7 +166,6 @@ def context_loss(
 
 
 def _scores(vectors: Tensor, others: Tensor, allowed: Tensor, temperature: float) -> Tensor:
-    """Inner products over the temperature; minus infinity where `allowed` is False."""
     return torch.addmm(torch.where(allowed, 0.0, float("-inf")), vectors, others.T, alpha=1 / temperature)
 
 

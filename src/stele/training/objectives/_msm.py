@@ -52,9 +52,8 @@ class DocumentEncoder(nn.Module):
 
     Each of a document's N positions is masked in turn, so a document makes N sequences of N vectors; sequence t yields
     its output at position t: the diagonal of (B, N, N, C). The embedding of an unmasked sentence is the same in all N
-    sequences and computed once, and the last layer computes position t only. As in the released code
-    (transformer_document_encoder.py), the encoder has learned positions, no segments, a learned mask vector, and width,
-    heads and inner width of the sentence encoder.
+    sequences and computed once, and the last layer computes position t only. Positions and mask vector are learned, as
+    in the released code (transformer_document_encoder.py).
     """
 
     def __init__(self, config: Any, layers: int, positions: int, dropout: float) -> None:
@@ -134,9 +133,8 @@ def hierarchical_scores(
     alpha is computed after the division by the temperature, row by row, over the group only (released code,
     contrastive_utils.masked_loss). The paper writes 1 / (|I| - 1) for the mean over the |I| - 1 other sentences.
 
-    intra_negatives False leaves out the other sentences of the document ("Cross-doc" of Table 5). `duplicates` bool
-    [m, m] leaves out further pairs, which the released code cannot. A document of one sentence has no intra-document
-    negatives, so its alpha is 0. Raises SteleError for a group of one document, where alpha is undefined.
+    intra_negatives False leaves out the other sentences of the document ("Cross-doc" of Table 5), `duplicates` bool
+    [m, m] further pairs. A document of one sentence has alpha 0. Raises SteleError for a group of one document.
     """
     if len(counts) < 2:
         raise SteleError("MSM: a group of one document has no cross-document negatives; use at least 2 documents")

@@ -1,12 +1,9 @@
 """CCP: a sentence must find a sentence of its window among those of its language (Wu et al. 2022, section 3.1).
 
-One encoder makes the vectors of centre and partner, and each side has a projection head, dropped in the end. Candidates
-are the group's other sentences and a memory bank of earlier ones, of the same language only. With asymmetric batch
-normalisation, an even group (by its number in the run) normalises its centres by their batch and its partners by
-running statistics, an odd one the reverse (Algorithm 1).
-
-Vectors and statistics of a step's groups enter after it, in the order of groups, so the number of processes has no
-effect. (Algorithm 1 updates after each minibatch, since its steps have a single one.)
+Candidates are the group's other sentences and a memory bank of earlier ones, of the same language only. With asymmetric
+batch normalisation, an even group (by its number in the run) normalises its centres by their batch and its partners by
+running statistics, an odd one the reverse (Algorithm 1). Vectors and statistics of a step's groups enter after it, in
+the order of groups, so the number of processes has no effect.
 """
 
 from __future__ import annotations

@@ -111,11 +111,10 @@ def draw_negatives(
     """Draws the negative of each document: section numbers int64 [n], and whether it is hard, of its page, bool [n].
 
     With T other sections on the page, as the released code counts, it is hard with probability 1 - (3/4)^T (section
-    4.2.2). Other negatives are uniform over the language's sections, the document excluded; the released code may draw
-    it. Raises SteleError if a language has one section.
+    4.2.2). Others are uniform over the language's other sections. Raises SteleError if a language has one section.
     """
     own_page = np.stack(store.of_page(documents), axis=1)
-    language = np.array([store.of_language(side) for side in (0, 1)])[sides]
+    language = np.array([store.of_language(0), store.of_language(1)])[sides]
     if ((language[:, 1] - language[:, 0]) < 2).any():
         raise SteleError("RR: a language with a single section has no negatives; provide more text")
     hard = rng.random(len(documents)) < 1 - EASY ** (own_page[:, 1] - own_page[:, 0] - 1)

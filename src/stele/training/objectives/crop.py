@@ -1,9 +1,8 @@
 """CROP: two sentences from one window of a document are a positive pair (Wu et al. 2022; MSM section 5.3).
 
-Mining chooses the pair's sentences at most `window` sentences apart. Negatives come from the other pairs of the group,
-as in Wu et al.; heads, similarity and temperature are MSM's. MSM's released code has another group
-(--enable-sent2sent): MSM's own 16 documents x 32 sentences, where a neighbour is the query of each sentence, with the
-31 other sentences of the document among its negatives and with the dynamic bias.
+Negatives come from the other pairs of the group, as in Wu et al.; heads, similarity and temperature are MSM's. MSM's
+released code has another group (--enable-sent2sent): MSM's own 16 documents x 32 sentences, where a neighbour is the
+query of each sentence, with the document's 31 other sentences among its negatives and with the dynamic bias.
 """
 
 from __future__ import annotations

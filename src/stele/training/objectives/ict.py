@@ -1,9 +1,8 @@
 """ICT, the inverse cloze task: a sentence is the query for the block it comes from (Lee et al. 2019, section 4).
 
 Both sides share one encoder and one dense layer of `width` with LayerNorm and dropout, as in google-research/language
-(orqa, ict_model: one module, dense 128). The score is the inner product, negatives are the other blocks of the group.
-That code projects BERT's pooled output; Stele projects the first token's last state, since the poolers of some
-checkpoints are untrained and no objective trains them. Mining leaves the sentence in its block one time in ten.
+(orqa, ict_model: one module, dense 128). That code projects BERT's pooled output; Stele projects the first token's last
+state, since the poolers of some checkpoints are untrained and no objective trains them.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from stele.training.text_pairs import pair_batch, segments
 
 
 class Recipe(PretrainingRecipe):
-    """Recipe keys of ICT; the original's group of 4,096 needs `encode_chunk`."""
+    """The original's group of 4,096 needs `encode_chunk`."""
 
     objective: Literal["ict"] = "ict"
     pairs: int = Field(ge=2, description="pairs in a contrastive group")

@@ -1,10 +1,9 @@
 """MoCo as in mContriever: a crop must find another crop of its stretch among the keys of earlier steps.
 
 Izacard et al. 2022, section 3; contriever's src/moco.py. Keys come from a second encoder without gradient, which
-follows the trained one. Nothing is normalised except the random vectors that fill the queue at first. Both encoders
-have dropout: the released code leaves the key encoder in training mode. A query's negatives are the queue alone, so a
-step's pairs may be encoded in groups of any size. The released code updates the key encoder before it encodes, with the
-weights of the step before; updating after that step is the same, since both encoders start with equal weights.
+follows the trained one and has dropout, too. Nothing is normalised except the random vectors that fill the queue at
+first. A query's negatives are the queue alone, so a step's pairs may be encoded in groups of any size. The released
+code updates the key encoder before it encodes; updating after the step before is the same.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from stele.training.text_pairs import both_sides, pair_batch
 
 
 class Recipe(PretrainingRecipe):
-    """Recipe keys of MoCo. Queries are independent of each other; only a step's `groups` x `pairs` pairs matter."""
+    """Queries are independent of each other; only a step's `groups` x `pairs` pairs matter."""
 
     objective: Literal["moco"] = "moco"
     pairs: int = Field(ge=1, description="pairs of crops that are encoded together")
