@@ -58,6 +58,14 @@ def sampler(**changes):
     return Sampler(Sampling(**{**settings, **changes}))
 
 
+SIZES = {"de-en": 900, "en-sw": 40, "sw-th": 7, "km-sw": 0}
+
+
+def mixed_sampler(**changes):
+    given = dict(sizes=SIZES, group=16, groups=3 * CHUNK, alpha=0.3, seed=1, name="clk")
+    return MixedSampler(Sampling(**{**given, **changes}))
+
+
 def test_groups_are_one_language_without_repetition():
     made = sampler()
     for n in range(300):
@@ -65,35 +73,11 @@ def test_groups_are_one_language_without_repetition():
         assert len(set(examples.tolist())) == 8 and examples.min() >= 0 and examples.max() < made.sizes[language]
 
 
-def test_languages_come_as_often_as_alpha_says():
-    made = sampler()
-    drawn = Counter(made.draw(n)[0][0] for n in range(4000))
-    expected = language_probabilities({"en": 50, "sw": 20}, 0.3)
-    for language, probability in expected.items():
-        deviation = (4000 * probability * (1 - probability)) ** 0.5
-        assert abs(drawn[language] - 4000 * probability) < 4 * deviation
-    assert made.left_out == {"xx": 3}
-
-
 def test_every_example_comes_once_a_pass():
     made = sampler(sizes={"en": 48}, group=8)
     for n in range(0, 60, 6):
         seen = np.concatenate([made.draw(n + i)[0][1] for i in range(6)])
         assert sorted(seen.tolist()) == list(range(48))
-
-
-def test_a_group_depends_on_seed_and_number_only():
-    first, again, shorter = sampler(), sampler(), sampler(groups=100)
-    for n in (0, 17, 99):
-        for other in (again, shorter):
-            assert other.draw(n)[0][0] == first.draw(n)[0][0]
-            assert other.draw(n)[0][1].tolist() == first.draw(n)[0][1].tolist()
-    assert any(sampler(seed=2).draw(n)[0][1].tolist() != first.draw(n)[0][1].tolist() for n in range(5))
-
-
-def test_too_small_everywhere_is_an_error():
-    with pytest.raises(SteleError, match="no language has the 64 examples"):
-        sampler(group=64)
 
 
 @pytest.mark.parametrize("kind", [Sampler, MixedSampler])
@@ -110,14 +94,6 @@ def test_languages_are_drawn_by_their_true_sizes_where_stores_are_samples(kind):
     assert [str(same.draw(n)) for n in range(20)] == [str(whole.draw(n)) for n in range(20)]
 
 
-SIZES = {"de-en": 900, "en-sw": 40, "sw-th": 7, "km-sw": 0}
-
-
-def mixed_sampler(**changes):
-    given = dict(sizes=SIZES, group=16, groups=3 * CHUNK, alpha=0.3, seed=1, name="clk")
-    return MixedSampler(Sampling(**{**given, **changes}))
-
-
 def test_a_group_has_as_many_examples_as_the_recipe_says():
     made = mixed_sampler()
     for n in (0, 1, CHUNK - 1, CHUNK, 3 * CHUNK - 1):
@@ -128,21 +104,7 @@ def test_a_group_has_as_many_examples_as_the_recipe_says():
     assert made.left_out == {"km-sw": 0}
 
 
-def test_parts_come_as_often_as_alpha_says():
-    made, groups = mixed_sampler(), 3 * CHUNK
-    actual = dict.fromkeys(made.sizes, 0)
-    for n in range(groups):
-        for part, indices in made.draw(n):
-            actual[part] += len(indices)
-    draws = 16 * groups
-    for part, probability in language_probabilities({k: v for k, v in SIZES.items() if v}, 0.3).items():
-        deviation = (draws * probability * (1 - probability)) ** 0.5
-        assert abs(actual[part] - draws * probability) < 4 * deviation
-        assert made.probabilities[part] == pytest.approx(probability)
-
-
 def test_numbers_of_a_group_vary_as_independent_draws_do():
-    """Mean and variance of how many of a group's 16 examples are of one part: those of a binomial."""
     made = mixed_sampler(sizes={"en": 500, "sw": 500}, alpha=1.0)
     counts = [dict(made.draw(n)).get("en", np.zeros(0)).size for n in range(2 * CHUNK)]
     assert np.mean(counts) == pytest.approx(8, abs=0.3) and np.var(counts) == pytest.approx(4, abs=0.7)
@@ -162,19 +124,6 @@ def test_every_part_comes_in_passes():
         assert passes[0] != passes[1]
 
 
-def test_a_group_is_a_function_of_seed_and_number():
-    """A resumed run begins anywhere, and a longer or shorter run begins alike."""
-    first = [mixed_sampler().draw(n) for n in range(5)]
-    made = mixed_sampler(groups=CHUNK)
-    made.draw(400)
-    for n in (3, 1, 4, 0, 2):
-        for (part, indices), (other, others) in zip(made.draw(n), first[n], strict=True):
-            assert part == other and indices.tolist() == others.tolist()
-    changed = {name: mixed_sampler(**values) for name, values in (("seed", {"seed": 2}), ("name", {"name": "ilk"}))}
-    for other in changed.values():
-        assert any(str(other.draw(n)) != str(first[n]) for n in range(5))
-
-
 def test_a_part_smaller_than_its_share_of_a_group_comes_again():
     made = mixed_sampler(sizes={"de-en": 30, "sw-th": 2}, alpha=0.0)
     for n in range(20):
@@ -183,13 +132,45 @@ def test_a_part_smaller_than_its_share_of_a_group_comes_again():
         assert abs((few == 0).sum() - (few == 1).sum()) <= 1 and len(few) + len(rest) == 16
 
 
-def test_too_little_text_is_an_error():
-    with pytest.raises(SteleError, match=r"clk: all languages together have fewer than the 1000 .*\(found 947\)"):
-        mixed_sampler(group=1000)
-
-
 def test_permutations_of_several_sizes_at_once_are_those_of_each():
     sizes, keys = np.array([1, 2, 3, 9, 1025, 5_000_000]), np.array([3, 1 << 62, 5, 7, 11, 13])
     places = np.array([0, 1, 2, 4, 1000, 4_999_999])
     expected = [permuted(int(s), int(k), np.array([p]))[0] for s, k, p in zip(sizes, keys, places, strict=True)]
     assert permuted(sizes, keys, places).tolist() == expected
+
+
+@pytest.mark.parametrize(("new", "small"), [(sampler, {"xx": 3}), (mixed_sampler, {"km-sw": 0})])
+def test_parts_come_as_often_as_alpha_says(new, small):
+    made = new()
+    drawn = Counter()
+    for n in range(1500):
+        drawn.update({part: len(indices) for part, indices in made.draw(n)})
+    wanted, total = language_probabilities(made.sizes, 0.3), drawn.total()
+    share = 8 if new is sampler else 1  # examples that are drawn together
+    for part, probability in wanted.items():
+        deviation = (share * total * probability * (1 - probability)) ** 0.5
+        assert abs(drawn[part] - total * probability) < 4 * deviation
+    assert made.probabilities == pytest.approx(wanted) and made.left_out == small
+
+
+@pytest.mark.parametrize("new", [sampler, mixed_sampler])
+def test_a_group_is_a_function_of_seed_name_and_number(new):
+    """A resumed run begins anywhere, and a longer or shorter run begins alike."""
+    first = [str(new().draw(n)) for n in range(5)]
+    made = new(groups=CHUNK)
+    made.draw(400)
+    assert [str(made.draw(n)) for n in (3, 1, 4, 0, 2)] == [first[n] for n in (3, 1, 4, 0, 2)]
+    for other in (new(seed=2), new(name="ilk")):
+        assert any(str(other.draw(n)) != first[n] for n in range(5))
+
+
+@pytest.mark.parametrize(
+    ("new", "message"),
+    [
+        (sampler, "msm: no language has the 1000 examples"),
+        (mixed_sampler, r"clk: all languages .*\(found 947\)"),
+    ],
+)
+def test_too_little_text_is_an_error(new, message):
+    with pytest.raises(SteleError, match=message):
+        new(group=1000)
