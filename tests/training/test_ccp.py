@@ -4,12 +4,11 @@ import math
 import re
 from functools import partial
 
-import numpy as np
 import pytest
 import tiny_objectives
 import torch
 from kills import ends_the_same_after_a_kill, same
-from tiny_objectives import HERE, WORDS, objective_of, on_cpu, recipe
+from tiny_objectives import HERE, objective_of, on_cpu, recipe
 
 from stele.errors import SteleError
 from stele.training.hidden_states import first_states
@@ -27,7 +26,6 @@ def groups(made, *numbers):
     return batches
 
 
-# --- a step -----------------------------------------------------------------------------------------------------------
 def test_one_side_by_its_batch_the_other_by_running_statistics_in_turns(stores):
     """Even groups: centres by the batch; by the group's number, however often the heads were called."""
     _, made, module = setup(stores, l2=False, bank=16)
@@ -46,7 +44,6 @@ def test_one_side_by_its_batch_the_other_by_running_statistics_in_turns(stores):
 
 @pytest.mark.parametrize(("sides", "times"), [("context", 1), ("both", 2)])
 def test_a_step_s_groups_see_what_was_there_before_it(stores, sides, times):
-    """Bank and statistics change after the step, in the order of the groups, whichever came first."""
     _, made, module = setup(stores, bank=24, bank_sides=sides)
     heads, batches = module.heads["ccp"], groups(made, 0, 1)
     before = {name: value.clone() for name, value in heads.named_buffers()}
@@ -83,17 +80,6 @@ def test_every_example_s_language_reaches_the_loss_of_a_mixed_group(stores):
         assert batch["tags"].tolist() == expected and batch["queues"] == tuple(sorted(set(expected)))
 
 
-def test_contexts_are_drawn_anew_in_each_pass(stores):
-    """Twenty documents of a language, four a group: the sixth group of it is the second pass."""
-    english = {method: {"en": parts["en"]} for method, parts in stores.items() if "en" in parts}
-    _, made, _ = setup(english, languages=["en"], steps=20)
-    passes = [made["ccp"].batch(n)["ids"] for n in range(20)]
-    sentences = [{row[row != WORDS.pad].tobytes() for ids in passes[n : n + 5] for row in ids} for n in range(0, 20, 5)]
-    assert len(sentences[0] | sentences[1]) > len(sentences[0]) and len(set.union(*sentences)) > 45
-    assert np.array_equal(made["ccp"].batch(3)["ids"], passes[3])
-
-
-# --- kills ------------------------------------------------------------------------------------------------------------
 CASES = {
     "mixed": {"mlm_share": 0.25, "groups": 4, "mixing": "all_languages", "output_norm": True, "bank": 60},
     "a bank a language": {"bank_per": "language", "statistics": "language", "bank_sides": "both", "bank": 40},
@@ -102,7 +88,6 @@ CASES = {
 
 @pytest.mark.parametrize("case", CASES)
 def test_killed_with_a_half_full_bank_it_ends_in_the_same_bytes(tmp_path, stores, case):
-    """Vectors, tags, the place of the oldest, statistics and the group that probes the bank are part of the state."""
     changes = {"steps": 9, "save_every_seconds": 0, "dropout": 0.1, **CASES[case]}
 
     def half_full(module):
@@ -114,7 +99,6 @@ def test_killed_with_a_half_full_bank_it_ends_in_the_same_bytes(tmp_path, stores
     assert any("ccp_bank_cosine" in row for row in outcome["rows"])
 
 
-# --- the age of the bank ----------------------------------------------------------------------------------------------
 def test_vectors_of_an_encoder_that_stands_still_stay_as_they_are(tmp_path, stores):
     """Plain normalisation has no statistics that move; the bank's vectors are then what their sentences have now."""
     still = {"learning_rate": 1e-12, "weight_decay": 0.0, "steps": 21, "batch_norm": "plain", "bank": 24}
@@ -128,7 +112,6 @@ def test_vectors_of_an_encoder_that_stands_still_stay_as_they_are(tmp_path, stor
 
 
 def test_probing_the_bank_changes_nothing(tmp_path, stores, monkeypatch):
-    """Neither weights nor the random numbers of dropout."""
     changes = {"steps": 8, "dropout": 0.2, "bank": 16, "encode_chunk": 2}
     first = fit(tmp_path / "first", stores, **changes)[0]
     monkeypatch.setattr(_ccp_heads.Heads, "_bank_cosine", lambda *_: torch.zeros(()))
@@ -137,7 +120,6 @@ def test_probing_the_bank_changes_nothing(tmp_path, stores, monkeypatch):
     assert first.model.training
 
 
-# --- divergence -------------------------------------------------------------------------------------------------------
 def rows(loss, accuracy, cosine, guess=0.25, chance=4.0, steps=20, early=None):
     values = {"ccp": loss, "ccp_accuracy": accuracy, "ccp_cosine": cosine, "ccp_guess": guess, "ccp_chance": chance}
     good = {"ccp": 1.0, "ccp_accuracy": 0.9, "ccp_cosine": 0.0, "ccp_guess": guess, "ccp_chance": chance}
@@ -164,7 +146,6 @@ def test_the_verdict_is_that_of_the_last_tenth(log, reason):
 
 
 def test_a_run_ends_before_the_step_that_is_not_finite(tmp_path, stores, monkeypatch):
-    """Its weights are those of the step before."""
     expected = fit(tmp_path / "short", stores, steps=3, schedule="constant")[0]
     loss = _ccp_heads.context_loss
     calls = []

@@ -54,17 +54,6 @@ def test_the_diagonal_equals_each_masked_copy_run_alone(layers, counts):
     assert torch.allclose(made(vectors, counts), masked_copies(made, vectors, counts), atol=1e-5)
 
 
-def test_gradients_equal_those_of_the_copies():
-    made, counts = encoder().eval(), (3, 4)
-    vectors = torch.randn(7, WIDTH, requires_grad=True)
-    weights = torch.randn(7, WIDTH)
-    (made(vectors, counts) * weights).sum().backward()
-    gradient = vectors.grad.clone()
-    vectors.grad = None
-    (masked_copies(made, vectors, counts) * weights).sum().backward()
-    assert torch.allclose(gradient, vectors.grad, atol=1e-4)
-
-
 def test_dropout_is_drawn_for_every_copy_and_only_in_training():
     made, vectors = encoder(dropout=0.3), torch.randn(8, WIDTH)
     made.train()
@@ -127,7 +116,6 @@ def test_equals_the_loop_on_random_vectors(mu, counts, intra):
 
 
 def test_no_gradient_goes_through_alpha():
-    """The gradient is that of the loss with alpha as a constant, and differs from the one through alpha."""
     rng = torch.Generator().manual_seed(3)
     p, h = (torch.randn(6, 4, generator=rng, dtype=torch.float64) for _ in range(2))
     same = torch.tensor([0, 0, 0, 1, 1, 1])[:, None] == torch.tensor([0, 0, 0, 1, 1, 1])[None]
