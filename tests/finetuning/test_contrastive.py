@@ -22,7 +22,6 @@ def group_of(passages: list[int], columns: list[int], known: list[list[int]] | N
 
 
 def naive(queries, passages, group, known):
-    """Query by query, candidate by candidate."""
     total = 0.0
     for i, column in enumerate(group.positives):
         wrong = [j for j in range(len(passages)) if j != column and group.passages[j] not in known[i]]
@@ -42,7 +41,6 @@ def test_against_a_naive_implementation_with_duplicates():
     )
 
 
-# --- with real towers -------------------------------------------------------------------------------------------------
 def data_and_model(base, style="dpr", number=12, dropout=0.0):
     recipe = parse_finetuning({**(XTREME if style == "xtreme" else RECIPE), "dropout": dropout})
     module, tokenizer, _ = load_model(base, recipe, 0)
@@ -112,7 +110,6 @@ CASES = {"dpr": ("dpr", 0.0, None), "xtreme": ("xtreme", 0.0, None), "dropout": 
 
 
 def one_group(base, case, process=None):
-    """This process's part of the loss of one group, and of its gradients."""
     style, dropout, chunk = CASES[case]
     data, module = data_and_model(base, style, dropout=dropout)
     group = uneven_group(data)

@@ -47,7 +47,6 @@ def test_the_files_that_finetune_writes(trained, base):
 
 
 def test_the_weights_written_are_the_selected_ones(trained):
-    """The dev NLL, computed from the written encoder's vectors, is the selected figure and not the last one."""
     record, folder = trained
     encoder, items = load_encoder(folder), [example(i) for i in range(100, 110)]
     passages = [p for item in items for p in (item["positives"][0], item["negatives"][0])]
@@ -119,7 +118,6 @@ def test_a_sentence_transformers_base_loses_its_dense_layer(data, tmp_path):
 
 
 def test_training_and_dev_sets_of_ones_own_side_by_side(base, data, tmp_path):
-    """Two JSONL sets are given, one to train on and one to choose by."""
     other = write_set(tmp_path / "other", [], [example(i) for i in range(50, 57)])
     recipe = {**RECIPE, "steps": 2, "selection": "dev_nll"}
     recipe |= {"training_set": {"module": "jsonl", "data": ["own"]}, "dev_set": {"module": "jsonl", "data": ["other"]}}
@@ -149,7 +147,6 @@ def test_dev_questions_without_a_second_candidate_are_left_out_and_counted(base,
 
 
 def stopped(base, data, tmp_path, monkeypatch, recipe, **more):
-    """A run that breaks off after its third step, its state saved."""
     with monkeypatch.context() as patch, pytest.raises(SteleError, match="after step 3 of"):
         patch.setattr(*kill_after(3, signal.SIGTERM))
         finetune(base, data, tmp_path, recipe, **more)
@@ -211,7 +208,6 @@ def test_a_refused_finetuning_leaves_no_output(base, data, tmp_path, change, mes
 
 
 def test_killed_and_started_again_it_ends_in_the_same_bytes(base, data, tmp_path, monkeypatch):
-    """kill -9 in the middle; both the weights chosen by the dev set and the curve are those of a whole run."""
     recipe = {**DEV, "steps": 20, "save_every_seconds": 0}
     whole = finetune(base, data, tmp_path / "whole", {**recipe, "save_every_seconds": 60})
     rough, original, steps = tmp_path / "rough", loop.train, []

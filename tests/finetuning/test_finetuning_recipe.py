@@ -33,12 +33,8 @@ PAPER = {
     "xor": DPR | {"pooling": "mean"},
     "mewsli": XTREME
     | {
-        "passage_format": "text",
-        "query_length": 64,
-        "passage_length": 64,
-        "batch": 16,
-        "epochs": 2.0,
-        "selection": "last",
+        **{"passage_format": "text", "query_length": 64, "passage_length": 64, "batch": 16, "epochs": 2.0},
+        **{"selection": "last"},
     },
     "squad": XTREME
     | {

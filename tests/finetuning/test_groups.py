@@ -11,8 +11,6 @@ from stele.recipes.finetuning import parse_finetuning
 
 
 def examples(positives: list[list[int]], negatives: list[list[int]]) -> Examples:
-    """Examples without texts."""
-
     def ragged(lists):
         return np.concatenate([np.array(x, dtype=np.int64) for x in lists]), np.cumsum([0, *map(len, lists)])
 
@@ -119,7 +117,6 @@ def test_dev_groups_are_in_order_with_the_first_negative(number, sizes):
 
 
 def test_dev_queries_without_a_second_candidate_are_left_out():
-    """Of a group of copies nobody stays; of a mixed one those that have another candidate, and all its passages."""
     assert dev_groups(examples([[0], [0], [0]], [[], [], []]), 4, 1) == []
     #             queries 0 and 1 know both passages there are, query 2 knows its own only
     group, *more = dev_groups(examples([[5, 6], [5, 6], [6]], [[], [], []]), 4, 1)

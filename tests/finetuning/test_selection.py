@@ -14,8 +14,6 @@ HERE = ProcessContext(torch.device("cpu"))
 
 
 class Known(Selection):
-    """A selection whose vectors are given by hand in place of encoded ones."""
-
     def __init__(self, data, queries, passages, **changes):
         module = torch.nn.Module()
         module.scale = None

@@ -23,7 +23,6 @@ def example(i: int, negatives: int = 2) -> dict:
 
 
 def training_example(i: int) -> TrainingExample:
-    """The same as a reader gives it."""
     item = example(i)
     positives, negatives = ([Passage("", **passage) for passage in item[key]] for key in ("positives", "negatives"))
     return TrainingExample(item["query"], positives, negatives, "")

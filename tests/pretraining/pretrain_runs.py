@@ -21,7 +21,6 @@ for _mixed in ("kept", "moco"):
 
 
 def command(place, base, pairs, recipe, seed=0, code="", **changes):
-    """The command line of a recipe with changes."""
     given = ["--model", "mine", "--recipe", json.dumps(recipe | changes), "--base", str(base), "--seed", str(seed)]
     given += ["--pairs", *(f"{name}={path}" for name, path in pairs.items()), "--code", code]
     given += ["--state", str(place / "state"), "--output", str(place / "out/record.json")]

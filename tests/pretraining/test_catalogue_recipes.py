@@ -183,7 +183,6 @@ def test_the_values_are_the_papers(model):
 
 
 def languages_of(model, objective):
-    """How many languages the paper of a model trains it in."""
     if model == "msm_en" or (model.startswith("mbert_gsw") and objective == "mlm"):
         return 1
     if "_en_fr" in model:

@@ -52,13 +52,11 @@ def sections(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def windows(tmp_path_factory, bert, pairs):
-    """The record of a converted model."""
     place = tmp_path_factory.mktemp("windows")
     assert main(command(place, bert, pairs, MLM, sliding_window=WINDOWS)) == 0
     return place / "out/record.json"
 
 
-# --- the conversion ---------------------------------------------------------------------------------------------------
 def test_a_conversion_is_a_pretraining_whose_record_has_the_bits_before_between_and_after(windows, bert):
     record = read_record(windows)
     assert record["bits"].keys() == {"before", "converted", "after"}
@@ -105,7 +103,6 @@ def test_conversions_that_cannot_be(tmp_path, bert, pairs, changes, message, cap
     assert re.search(message, capsys.readouterr().err)
 
 
-# --- QLM and RR -------------------------------------------------------------------------------------------------------
 def test_a_snapshot_is_what_a_run_of_so_many_steps_makes(tmp_path, bert, sections):
     """Its learning rate is constant, and what a step draws does not depend on how many follow."""
     recipe = CLIR | {"schedule": "constant", "warmup_steps": 0, "length": 20}

@@ -30,14 +30,12 @@ def start(folder, base, pairs):
 
 @pytest.mark.slow
 def test_stopped_and_killed_it_goes_on_to_the_bytes_of_a_calm_run(tmp_path, base, pairs, capfd):
-    """SIGTERM to the launcher, SIGKILL to one process, then the command in two processes that nobody disturbs."""
     rough, calm = tmp_path / "rough", tmp_path / "calm"
 
     def saved():
         return max((path.stat().st_mtime_ns for path in (rough / "state").rglob("training.pt")), default=0)
 
     def begun():
-        """The command, once it has saved a state; ended, if it fails before."""
         before, process = saved(), start(rough, base, pairs)
         wait_for(lambda: saved() != before or process.poll() is not None)
         return process

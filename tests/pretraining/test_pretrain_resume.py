@@ -14,13 +14,11 @@ from tests.killing import ended, kill_after
 
 
 def interrupted(command, step, number):
-    """The command in a process of its own, which a signal meets right after a step; how it ended."""
     return ended(lambda: sys.exit(main(command)), kill_after(step, number))
 
 
 @pytest.mark.parametrize("objective", ["msm", "moco", "ccp"])
 def test_kill_9_then_the_same_command_ends_in_the_same_bytes(tmp_path, base, pairs, objective, capfd):
-    """Killed once, sent SIGTERM once, then left alone."""
     calm, rough = (
         arguments(tmp_path / name, base, pairs, objective, steps=14, save_every_seconds=0) for name in ("calm", "rough")
     )

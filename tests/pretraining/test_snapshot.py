@@ -23,7 +23,6 @@ MLM = {**SMALL, "objective": "mlm", "steps": 6}
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory, pairs):
-    """The record of a pretraining of 6 steps that keeps those after 2 and 4."""
     place = tmp_path_factory.mktemp("run")
     base = bert_checkpoint(tmp_path_factory.mktemp("bert"))
     assert main(command(place, base, pairs, MLM, snapshots=[2, 4])) == 0

@@ -27,7 +27,6 @@ def loss(positives=OWN_PARTNERS, bank=BANK, tags=(0, 0), vectors=None, **changes
     return context_loss(vectors, torch.tensor(tags), positives, bank, SimpleNamespace(**chosen))
 
 
-# --- the loss ---------------------------------------------------------------------------------------------------------
 def test_both_directions_among_group_and_bank():
     """c -> i: .92924 and 1.02712; i -> c: .94877 and .93713."""
     found, figures = loss()
@@ -74,9 +73,6 @@ def test_without_a_bank_the_group_is_all_there_is():
     assert figures["chance"].item() == pytest.approx(np.log(2))
 
 
-# --- the bank ---------------------------------------------------------------------------------------------------------
-
-
 def test_a_bank_for_each_language():
     bank = MemoryBank(size=2, width=1, queues=3)
     bank.push(torch.arange(1.0, 6.0)[:, None], torch.tensor([0, 2, 2, 0, 2]))
@@ -86,7 +82,6 @@ def test_a_bank_for_each_language():
     assert bank.entries([2])[1].tolist() == [2, 2]
 
 
-# --- normalisation ----------------------------------------------------------------------------------------------------
 def test_batch_side_and_running_side():
     """h (1, 3): the batch side has (-1, 1), the running side, fresh, (1, 3); statistics become .2 and 1.1."""
     batch, norm = torch.tensor([[1.0], [3.0]]), RunningNorm(1)
@@ -98,7 +93,6 @@ def test_batch_side_and_running_side():
     assert norm(batch, False).flatten().tolist() == pytest.approx(((batch.flatten() - 0.2) / 1.1**0.5).tolist())
 
 
-# --- windows ----------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("changes", "reach"),
     [
@@ -145,7 +139,6 @@ def test_sentences_of_one_window_are_positives_of_each_other():
     assert same_window(twice, np.array([1, 2]), np.array([2, 1]), (2, 2)).tolist() == [[1, 0], [0, 1]]
 
 
-# --- what is refused --------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

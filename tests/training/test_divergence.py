@@ -13,7 +13,6 @@ LUCK = {"accuracy": 0.14, "guess": 0.1, "cosine": 0.5}
 
 
 def rows(task, loss, figures, spread):
-    """A run whose vectors start with a mean cosine of 1 - spread."""
     start = {f"{task}_cosine": 1 - spread} if figures else {}
     values = {task: loss, **{f"{task}_{name}": value for name, value in figures.items()}}
     return [values | start] * 10 + [values] * 10
@@ -47,7 +46,6 @@ def test_the_verdict_of_each_objective(objective, loss, figures, spread, reason)
 
 @pytest.mark.parametrize("objective", ["msm", "crop", "ict", "kept"])
 def test_an_encoder_that_has_collapsed_is_noticed_in_the_figures(stores, objective, monkeypatch):
-    """All texts have one vector, so that the loss is that of a guess and not above it."""
     settled = recipe(objective)
     task = settled.own_tasks()[0]
     made = tasks.new_tasks(settled, stores, WORDS, 3)[task]

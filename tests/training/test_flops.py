@@ -33,7 +33,6 @@ def model(window=None):
 
 
 def check_operations(objective, encoder, batch):
-    """The objective's estimate for a batch is what PyTorch counts."""
     heads, expected = objective.heads(encoder), objective.flops(batch, Shape.of(encoder.config))
     with FlopCounterMode(display=False) as counter:
         objective.loss(heads, encoder, on_cpu(batch)).backward()
@@ -56,7 +55,6 @@ def test_equals_what_pytorch_counts(name, shapes):
 @pytest.mark.parametrize("window", [None, 8, 32])
 @pytest.mark.parametrize("task", ["rr", "qlm"])
 def test_pairs_in_one_sequence_cost_what_pytorch_counts(task, window):
-    """Through full attention and through windows."""
     objective, rng, texts = objective_of(recipe("clir", length=120), task), np.random.default_rng(0), []
     for number, length in ((4, 12), (8 if task == "rr" else 4, 100)):
         texts.append(Flat(rng.integers(5, 90, number * length), np.full(number, length), np.ones(number, int)))
@@ -85,7 +83,6 @@ def stores(tmp_path):
 
 
 def test_equal_compute_by_the_lengths_of_the_batches(stores):
-    """The operations of the groups that both runs train on, added up, are the same to half a step."""
     shape = Shape.of(model().config)
     msm = recipe("msm", steps=20, warmup_steps=2, groups=3, mlm_share=0.25)
     mlm = recipe("mlm", steps=None, warmup_steps=0, mlm_share=0.0, equal_compute_to=msm.given(), snapshots=[10])

@@ -51,7 +51,6 @@ def test_equation_4_by_hand(tmp_path):
     assert (made["vectors"], made["duplicates"]) == (3, 0) and objective.negatives(3) == 2
 
 
-# --- tasks ------------------------------------------------------------------------------------------------------------
 def test_each_task_reads_its_store_once_a_step(stores):
     settled = recipe("kept", groups=6)
     assert settled.stores_read() == {"mlm", "ilk", "clk"}

@@ -66,7 +66,6 @@ def fit(state, model=None, loss_at=None, seed=5, **more):
     return model, train(model, source, more.pop("optimisation", settings()), **options, **more)
 
 
-# --- what a step is ---------------------------------------------------------------------------------------------------
 def test_the_loss_falls_and_is_logged(tmp_path):
     curve = tmp_path / "out" / "curve.csv"
     _, outcome = fit(tmp_path / "state", optimisation=settings(steps=60, clip_norm=1.0), curve=curve)
@@ -124,7 +123,6 @@ def test_snapshots_and_evaluation(tmp_path):
     assert [row["dev"] for row in csv.DictReader((tmp_path / "curve.csv").open()) if row["dev"]] == ["1", "2", "3"]
 
 
-# --- stopping and going on --------------------------------------------------------------------------------------------
 def test_killed_and_run_again_ends_in_the_same_bytes(tmp_path):
     seen = []
 
@@ -146,7 +144,6 @@ def test_killed_and_run_again_ends_in_the_same_bytes(tmp_path):
 
 
 def test_what_callbacks_remember_is_saved_under_their_names(tmp_path):
-    """An evaluation goes on with the figures of the steps before; a callback that is new starts empty."""
     model = tiny()
     stop = {7: lambda: os.kill(os.getpid(), signal.SIGTERM)}
     with pytest.raises(SteleError, match="after step 7"):
@@ -217,9 +214,7 @@ def test_a_state_that_cannot_be_read_for_now_is_not_to_be_deleted_at_once(tmp_pa
         fit(tmp_path)
 
 
-# --- what goes wrong --------------------------------------------------------------------------------------------------
 def altered(model, alter):
-    """The model's batches with losses alter(loss, step)."""
     source = batches(model)
 
     def loss_at(step):

@@ -19,8 +19,6 @@ setup, fit = partial(tiny_objectives.setup, "moco"), partial(tiny_objectives.fit
 
 
 class Constant(torch.nn.Module):
-    """A model whose vectors are a parameter, for queries and keys that are known."""
-
     def __init__(self, vectors):
         super().__init__()
         self.vectors = torch.nn.Parameter(torch.tensor(vectors))
@@ -43,9 +41,6 @@ def heads_of(vectors, queue, monkeypatch, **changes):
 BATCH = {"query_ids": None, "query_mask": None, "passage_ids": None, "passage_mask": None}
 
 
-# --- by hand ----------------------------------------------------------------------------------------------------------
-
-
 def test_the_queue_is_first_in_first_out(monkeypatch):
     made, encoder = heads_of([[1.0, 1.0], [2.0, 2.0]], [[0.0, 0.0]] * 5, monkeypatch, momentum=1.0)
     expected = [[1, 2, 0, 0, 0], [1, 2, 3, 4, 0], [6, 2, 3, 4, 5]]
@@ -63,7 +58,6 @@ def test_the_queue_begins_with_random_unit_vectors(stores):
     assert torch.equal(first, again) and not torch.equal(first, other)
 
 
-# --- against the released code's order --------------------------------------------------------------------------------
 def test_losses_are_those_of_the_released_order(stores, tmp_path):
     """contriever's src/moco.py: the key encoder moves, then encodes, and the keys go into the queue within forward."""
     changes = {"groups": 1, "pairs": 8, "steps": 5}
@@ -95,7 +89,6 @@ def test_losses_are_those_of_the_released_order(stores, tmp_path):
     assert found.heads["moco"].oldest == pointer == 16
 
 
-# --- groups, kills, processes -----------------------------------------------------------------------------------------
 def test_how_a_step_is_divided_changes_nothing(stores, monkeypatch):
     """Eight pairs in one group or in four: the same step's loss, and the same queue in the same order."""
     whole, found = setup(stores, groups=1, pairs=8)[1]["moco"].batch(0), {}
@@ -112,8 +105,6 @@ def test_how_a_step_is_divided_changes_nothing(stores, monkeypatch):
 
 
 def test_killed_and_run_again_ends_in_the_same_bytes(tmp_path, stores):
-    """Queue, its oldest key and the encoder of the keys are part of the state."""
-
     def seen(module):
         assert module["heads.moco.oldest"] == 4 * 8 % 24
 

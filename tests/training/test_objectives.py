@@ -16,9 +16,7 @@ def made_task(objective, stores, **changes):
     return tasks.Task(objective, objective_of(settled), stores[settled.store_of(objective)], WORDS, seed=3)
 
 
-# --- MSM --------------------------------------------------------------------------------------------------------------
 def test_msm_is_its_parts_put_together(stores):
-    """Sentence by sentence through the whole encoder, document by document through the document encoder."""
     task = made_task("msm", stores)
     encoder = model().train()
     torch.manual_seed(0)
@@ -84,7 +82,6 @@ def test_new_weights_are_drawn_as_widely_as_the_model_s_own(objective):
     assert torch.cat([layer.weight.flatten() for layer in layers]).std().item() == pytest.approx(0.5, rel=0.1)
 
 
-# --- the others -------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("family", ["xlm-roberta", "bert", "ernie"])
 def test_mlm_equals_the_model_s_own_loss_on_labels(stores, family):
     task = made_task("mlm", stores)

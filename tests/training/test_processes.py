@@ -81,7 +81,6 @@ def fit_all(process, folder, stores):
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
-    """Every case trained by one, two and four processes, some by three."""
     folder = tmp_path_factory.mktemp("trained")
     stores = new_stores(folder / "stores")
     torch.set_num_threads(1)
@@ -120,7 +119,6 @@ def test_every_objective_is_tried():
     assert {case.split()[0] for case in CASES} == set(OWN)
 
 
-# --- the division itself ----------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("groups", [1, 3, 4, 16])
 @pytest.mark.parametrize("world", [1, 2, 3, 4, 8])
 def test_every_group_counts_once(groups, world):

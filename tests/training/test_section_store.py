@@ -58,7 +58,6 @@ def test_sentences_and_documents_are_flat_texts(folder):
 
 @pytest.mark.parametrize("empty", [1, 5, 2])
 def test_sections_without_a_sentence_are_left_out(tmp_path, empty):
-    """And the pairs that have one; all numbers are then those of the sections that are there."""
     sizes = [[] if n == empty else lengths for n, lengths in enumerate(SIZES)]
     counts = write_section_store(tmp_path, sections(sizes), PAIRS)
     store = SectionStore(tmp_path)

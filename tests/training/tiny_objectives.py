@@ -45,7 +45,6 @@ def recipe(objective, **changes):
 
 
 def hierarchical_loss(*vectors, **how):
-    """MSM's loss of predictions and sentence vectors (hierarchical_scores)."""
     scores = hierarchical_scores(*vectors, **how)
     return torch.nn.functional.cross_entropy(scores, torch.arange(len(scores)))
 
@@ -66,7 +65,6 @@ def objective_of(settled, task=None):
 
 
 def module_of(made, encoder, seed=3):
-    """The module of some tasks, before the first step."""
     return tasks.Pretraining(encoder, {name: task.objective for name, task in made.items()}, seed)
 
 
