@@ -2,13 +2,15 @@
 
 import gzip
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from stele.command.arguments import Job
 from stele.retrieval import retrieve
 from tests.jobs import job
+from tests.killing import kill_at, killed
 from tests.sealed import write_sealed
 
 SPEC = {"pooling": "mean", "query_length": 16, "passage_length": 16}
@@ -41,6 +43,17 @@ def put(path: Path, items: Iterable[Any]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     text = "".join(json.dumps(item) + "\n" for item in items)
     path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
+
+
+def goes_on(command: ModuleType, made: Callable[[str], Job], *fault: Any) -> None:
+    """A job that is killed at a call of a function and run again writes the files of one that is not."""
+    whole, cut = made("whole"), made("killed")
+    command.run(whole)
+    killed(lambda: command.run(cut), kill_at(*fault))
+    assert not cut.output.exists()
+    command.run(cut)
+    assert files(cut.output.parent) == files(whole.output.parent)
+    assert not cut.state.exists()
 
 
 def lines_of(path: Path) -> list[Any]:

@@ -77,10 +77,7 @@ def test_what_is_written_otherwise_and_read_alike_has_the_same_terms(language, t
 
 
 def test_numbers_are_those_of_the_terms_and_stop_words_have_none():
-    vocabulary = ["nile", "river"]
-    text = "The River Nile and the rivers of Egypt"
-    assert TermNumbers("en", vocabulary)(text) == [1, 0, 1, -1]
-    assert len(analyzer("en")(text)) == 4
+    assert TermNumbers("en", ["nile", "river"])("The River Nile and the rivers of Egypt") == [1, 0, 1, -1]
     for language in ("ja", "th", "ar"):
         terms = analyzer(language)("東京タワー ประเทศไทย العربية")
         distinct = list(dict.fromkeys(terms))

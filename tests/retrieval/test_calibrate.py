@@ -1,7 +1,6 @@
 """`retrieval calibrate` end to end: sentences drawn, statistics, rotations, a killed run, what is refused."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +16,9 @@ from stele.encoders.load import load_encoder
 from stele.errors import SteleError
 from stele.retrieval import calibrate
 from stele.retrieval.calibrate import sample_sentences
+from stele.retrieval.dense import vector_files
 from tests.jobs import job
+from tests.killing import kill_at, killed
 
 ENCODING = {"pooling": "mean", "query_length": 16, "passage_length": 16, "layer": 1}
 RECIPE = {
@@ -80,41 +81,27 @@ def test_a_calibration_shifts_scales_and_turns_an_encoder_s_vectors(run, tmp_pat
     assert np.abs(matrix @ matrix.T - np.eye(len(matrix))).max() < 1e-6
 
 
-class Killed(BaseException):
-    """As a kill: nothing behind it is run."""
-
-
-@pytest.mark.parametrize("when", ["second block", "first epoch", "second pair"])
-def test_a_killed_job_goes_on_and_writes_the_same_bytes(run, tmp_path, monkeypatch, when):
+@pytest.mark.parametrize(
+    ("module", "name", "call", "sentences", "epochs"),
+    [
+        (vector_files, "_save_progress", 3, 3 * 60 - 2 * 25, 4),  # in the first language's third block
+        (rotation.Adversarial, "run_epoch", 2, 60, 3),  # in the first pair's second epoch
+        (rotation.Adversarial, "run_epoch", 4, 0, 1),  # in the second pair's
+    ],
+)
+def test_a_killed_job_goes_on_and_writes_the_same_bytes(
+    run, tmp_path, monkeypatch, kinds, module, name, call, sentences, epochs
+):
+    """What was encoded and trained is not done again: so many sentences and epochs are left."""
     run("fr-en", "ar-en", output="whole")
     monkeypatch.setattr("stele.encoders.encode.CPU_WINDOW", 25)
-    stream, epoch, seen = Encoder.encode_stream, rotation.Adversarial.run_epoch, {"blocks": [], "epochs": []}
-
-    def blocks(self, items, kind) -> Iterator:
-        for ids, vectors in stream(self, items, kind):
-            if when == "second block" and len(seen["blocks"]) == 2:
-                raise Killed
-            seen["blocks"].append(len(ids))
-            yield ids, vectors
-
-    def epochs(self):
-        if len(seen["epochs"]) == {"first epoch": 1, "second pair": 3}.get(when):
-            raise Killed
-        seen["epochs"].append(self.key[-1])
-        return epoch(self)
-
-    monkeypatch.setattr(Encoder, "encode_stream", blocks)
-    monkeypatch.setattr(rotation.Adversarial, "run_epoch", epochs)
-    with pytest.raises(Killed):
-        run("fr-en", "ar-en", output="out")
+    killed(lambda: run("fr-en", "ar-en"), kill_at(module, name, call))
     assert not (tmp_path / "out").exists()
-    monkeypatch.setattr(
-        rotation.Adversarial, "run_epoch", lambda self: seen["epochs"].append(self.key[-1]) or epoch(self)
-    )
-    when = ""
-    run("fr-en", "ar-en", output="out")
-    assert sum(seen["blocks"]) == 3 * 60, "no sentence is encoded twice"
-    assert seen["epochs"] == ["fr-en", "fr-en", "ar-en", "ar-en"], "no epoch is run twice"
+    kinds.clear()
+    ran, epoch = [], rotation.Adversarial.run_epoch
+    monkeypatch.setattr(rotation.Adversarial, "run_epoch", lambda self: ran.append(self.key) or epoch(self))
+    run("fr-en", "ar-en")
+    assert (len(kinds), len(ran)) == (sentences, epochs)
     assert (tmp_path / "out" / FILE).read_bytes() == (tmp_path / "whole" / FILE).read_bytes()
     one, other = (json.loads((tmp_path / name / "record.json").read_text()) for name in ("out", "whole"))
     assert one["rotations"] == other["rotations"] and one["content"] == other["content"]
@@ -139,11 +126,6 @@ def test_where_queries_are_cut_sooner_sentences_are_read_as_passages(run, tmp_pa
     assert (tmp_path / "out" / FILE).read_bytes() == (tmp_path / "alike" / FILE).read_bytes()
     run("fr-en", output="cut", encoding={**ENCODING, "query_length": 4, "passage_length": 4})
     assert (tmp_path / "cut" / FILE).read_bytes() != (tmp_path / "alike" / FILE).read_bytes()
-
-
-def test_without_pairs_there_are_statistics_alone(run):
-    made = run(given=("fr",))
-    assert made["languages"].keys() == {"fr"} and made["rotations"] == {}
 
 
 @pytest.mark.parametrize(
@@ -187,15 +169,11 @@ def test_sentences_are_drawn_once_each_from_everywhere(tmp_path, monkeypatch):
     assert len(numbers) > 70 and min(numbers) < 80 and max(numbers) > 320
     everything = sample_sentences(path, 10_000, 0, "sw")
     assert len(everything) == 801 and everything.count("Read more") == 1
-    opened = []
-    monkeypatch.setattr("pyarrow.parquet.ParquetFile.read_row_group", _counting(opened))
+    opened, whole = [], pq.ParquetFile.read_row_group
+    count = lambda self, number, **options: opened.append(number) or whole(self, number, **options)  # noqa: E731
+    monkeypatch.setattr(pq.ParquetFile, "read_row_group", count)
     sample_sentences(path, 20, 0, "sw")
     assert len(opened) == 3, "of 40 row groups of 30 sentences those that hold 80"
-
-
-def _counting(opened: list):
-    whole = pq.ParquetFile.read_row_group
-    return lambda self, number, **options: opened.append(number) or whole(self, number, **options)
 
 
 def test_a_corpus_without_a_sentence_is_refused(tmp_path):

@@ -17,7 +17,6 @@ from stele.errors import SteleError
 from stele.files.atomic import MARK
 from stele.retrieval import encode_collection, retrieve
 from stele.retrieval.dense import vector_files
-from stele.retrieval.searches import search_job
 from stele.retrieval.searches.search import search
 from tests.jobs import job
 from tests.killing import kill_at, killed
@@ -101,44 +100,18 @@ def test_kill_9_and_again_gives_the_same_vectors(tmp_path, encoder, data, module
 
 
 @pytest.mark.parametrize("windows", [[], WINDOWS])
-def test_two_processes_encode_and_search_to_the_same_bytes(tmp_path, encoder, data, windows):
-    alone = encoded(tmp_path, encoder, data, *windows)
-    for language in union.NAMES:
-        args = encoding(tmp_path, encoder, data, "two", language, *windows)
-        assert on(2, encode_collection, args) == [0, 0]
-        one, other = contents(tmp_path / "vectors" / language), contents(args.output.parent)
-        assert all(one[file] == other[file] for file in ("ids.npy", "vectors.npy"))
-        records = [json.loads(files["record.json"]) for files in (one, other)]
-        assert records[0]["counts"] == records[1]["counts"] and records[1]["processes"] == 2
-    line = union.arguments(tmp_path, encoder, data, "neuclir_mlir", ["en"], *windows, "--vectors", *alone)
-    assert on(2, retrieve, line) == [0, 0]
-    two = contents(line.output.parent / "runs")
-    one = union.run(tmp_path / "one", encoder, data, "neuclir_mlir", ["en"], *windows, "--vectors", *alone)
-    assert two == contents(one / "runs")
-
-
-@pytest.mark.parametrize(
-    ("benchmark", "module", "name", "call"),
-    [
-        ("neuclir_clir", search_job, "write_run", 2),  # one language done
-        ("neuclir_mlir", search_job, "write_run", 1),  # all three searched as one, no run written
-        ("neuclir_mlir", search_job, "atomic_write_json", 1),  # the run written, not yet declared whole
-        ("neuclir_mlir", retrieve.records, "write_record", 1),  # everything but the record
-    ],
-)
-def test_a_killed_search_goes_on(tmp_path, encoder, data, benchmark, module, name, call):
-    given = encoded(tmp_path, encoder, data)
-    args = union.arguments(tmp_path, encoder, data, benchmark, LANGUAGES[benchmark], "--vectors", *given)
-    killed(lambda: retrieve.run(args), kill_at(module, name, call))
-    assert not args.output.exists()
-    retrieve.run(args)
-    whole = union.run(tmp_path / "whole", encoder, data, benchmark, LANGUAGES[benchmark], "--vectors", *given)
-    assert contents(args.output.parent / "runs") == contents(whole / "runs")
-    assert not args.state.exists()
+def test_two_processes_encode_to_the_same_bytes(tmp_path, encoder, data, windows):
+    alone, two = (encoding(tmp_path, encoder, data, name, "ru", *windows) for name in ("alone", "two"))
+    encode_collection.run(alone)
+    assert on(2, encode_collection, two) == [0, 0]
+    one, other = contents(alone.output.parent), contents(two.output.parent)
+    assert all(one[file] == other[file] for file in ("ids.npy", "vectors.npy"))
+    records = [json.loads(made["record.json"]) for made in (one, other)]
+    assert records[0]["counts"] == records[1]["counts"] and records[1]["processes"] == 2
 
 
 def test_one_ranking_of_three_languages_is_a_search_in_their_joined_vectors_to_the_byte(tmp_path, encoder, data):
-    """Twice, and by two processes, each of which searches its blocks."""
+    """By one process, and by two, each of which searches its blocks."""
     given, joined = encoded(tmp_path, encoder, data), {}
     for folder in (Path(record).parent for record in given):
         names = [name.decode() for name in np.load(folder / "ids.npy")]
@@ -149,7 +122,7 @@ def test_one_ranking_of_three_languages_is_a_search_in_their_joined_vectors_to_t
     write_run(tmp_path / "by_hand/en.trec.gz", [(query, by_hand.hits(query)) for query in queries], tag="stele")
     expected = contents(tmp_path / "by_hand")
     assert len(joined) == 60 and [*expected] == ["en.trec.gz"]
-    for world, name in ((1, "once"), (1, "twice"), (2, "shared")):
+    for world, name in ((1, "one"), (2, "two")):
         line = union.arguments(tmp_path / name, encoder, data, "neuclir_mlir", ["en"], "--vectors", *given)
         assert on(world, retrieve, line) == [0] * world
         made = contents(line.output.parent / "runs")
@@ -160,28 +133,22 @@ def test_one_ranking_of_three_languages_is_a_search_in_their_joined_vectors_to_t
 
 def test_what_does_not_belong_together_is_refused(tmp_path, encoder, data):
     given = encoded(tmp_path, encoder, data)
-
-    def search(*more: str, vectors=given, benchmark="neuclir_mlir"):
-        union.run(tmp_path, encoder, data, benchmark, LANGUAGES[benchmark], *more, "--vectors", *vectors)
-
-    with pytest.raises(SteleError, match="collection all needs the records of zh too"):
-        search(vectors=given[:2])
-    with pytest.raises(SteleError, match="collection fa is given twice"):
-        search(vectors=[*given, given[0]])
-    with pytest.raises(SteleError, match=r"want the record of encode_collection, found that of x"):
-        search(vectors=[*given, data[0].partition("=")[2]])
-    for option in (["--limit", "1"], ["--keep-index", str(tmp_path / "kept")]):
-        with pytest.raises(SteleError, match=f"--vectors, {option[0]}: stored vectors are used unchanged"):
-            search(*option)
-    with pytest.raises(SteleError, match="passages were encoded with another windows"):
-        search(*WINDOWS)
     shorter = encoded(tmp_path, encoder, data, spec=retrieval.SPEC | {"passage_length": 8}, name="shorter")
-    with pytest.raises(SteleError, match=r"shorter/fa/record.json: .* passages were encoded with another encoding"):
-        search(vectors=shorter)
     record = json.loads(Path(given[1]).read_text())
-    write_sealed(Path(given[1]), record | {"inputs": record["inputs"] | {"encoder": "another"}})
-    with pytest.raises(SteleError, match=r"ru/record.json: .* passages were encoded with another encoder"):
-        search()
+    other = tmp_path / "other.json"
+    write_sealed(other, record | {"inputs": record["inputs"] | {"encoder": "another"}})
+    for vectors, more, message in (
+        (given[:2], [], "collection all needs the records of zh too"),
+        ([*given, given[0]], [], "collection fa is given twice"),
+        ([*given, data[0].partition("=")[2]], [], "want the record of encode_collection, found that of x"),
+        (given, ["--limit", "1"], "--vectors, --limit: stored vectors are used unchanged"),
+        (given, ["--keep-index", str(tmp_path / "kept")], "--vectors, --keep-index: stored vectors are used unchanged"),
+        (given, WINDOWS, "passages were encoded with another windows"),
+        (shorter, [], r"shorter/fa/record.json: .* passages were encoded with another encoding"),
+        ([given[0], str(other), given[2]], [], r"other.json: .* passages were encoded with another encoder"),
+    ):
+        with pytest.raises(SteleError, match=message):
+            union.run(tmp_path, encoder, data, "neuclir_mlir", ["en"], *more, "--vectors", *vectors)
 
 
 def test_an_id_of_two_languages_is_refused(tmp_path, encoder, data):

@@ -25,14 +25,11 @@ TOPICS = [str(number) for number in range(1, 13)]
 
 def random_hits(seed: int, number: int, low: float) -> dict[str, list[tuple[str, float]]]:
     """Hits of every topic among 60 documents, scores of few values so that they tie."""
-    rng = np.random.default_rng(seed)
-    return {
-        topic: [
-            (f"d{n:02}", float(np.float32(low + rng.integers(0, 30) / 8)))
-            for n in rng.choice(60, min(number, 60), replace=False)
-        ]
-        for topic in TOPICS
-    }
+    rng, hits = np.random.default_rng(seed), {}
+    for topic in TOPICS:
+        names = [f"d{n:02}" for n in rng.choice(60, number, replace=False)]
+        hits[topic] = list(zip(names, (low + rng.integers(0, 30, number) / 8).tolist(), strict=True))
+    return hits
 
 
 def random_judgments(seed: int) -> dict[str, dict[str, int]]:
@@ -87,34 +84,26 @@ def test_a_fold_s_weight_and_run_do_not_depend_on_its_own_judgments(fusing):
     assert weights(before) != weights(after), "the weights of other folds are chosen with these judgments"
 
 
-def test_a_weight_is_the_least_with_the_best_ap_of_the_other_folds(fusing):
+@pytest.mark.parametrize("depth", [1000, 9])
+def test_a_weight_is_the_least_with_the_best_ap_of_the_other_folds(fusing, depth):
     """Against AP by the metric itself, a run for each weight."""
     term, dense, judged = random_hits(4, 30, 2.0), random_hits(5, 20, -1.0), random_judgments(6)
-    chosen, fold = weights(fusing("a", term, dense, judged)), folds_by_hash(TOPICS)
-    values = {}
+    chosen = weights(fusing("a", term, dense, judged, "--depth", str(depth)))
+    fold, values = folds_by_hash(TOPICS), {}
     for alpha in fuse.ALPHAS.tolist():
-        lists = {
-            t: {
-                n: alpha * dict(term[t]).get(n, 0.0) + (1 - alpha) * dict(dense[t]).get(n, 0.0)
-                for n in dict(term[t]).keys() | dict(dense[t]).keys()
-            }
-            for t in TOPICS
-        }
-        query_set = QuerySet("xx", "xx", "xx")
-        case = Case(relevant=[judged[t] for t in TOPICS])
-        case.add(query_set, TOPICS)
-        case.runs["xx"] = run_of({t: hits.items() for t, hits in lists.items()})
-        values[alpha] = dict(zip(TOPICS, load_metric("ap@1000").values(case).tolist(), strict=True))
+        runs = {}
+        for topic in TOPICS:
+            lists = dict(term[topic]), dict(dense[topic])
+            scores = {n: alpha * lists[0].get(n, 0.0) + (1 - alpha) * lists[1].get(n, 0.0) for n in lists[0] | lists[1]}
+            runs[topic] = scores.items()
+        case = Case(relevant=[judged[topic] for topic in TOPICS])
+        case.add(QuerySet("xx", "xx", "xx"), TOPICS)
+        case.runs["xx"] = run_of(runs)
+        values[alpha] = dict(zip(TOPICS, load_metric(f"ap@{depth}").values(case).tolist(), strict=True))
     for topic in TOPICS:
-        others = [t for t in TOPICS if fold[t] != fold[topic]]
-        mean = {alpha: round(sum(of[t] for t in others) / len(others), 4) for alpha, of in values.items()}
+        others = [other for other in TOPICS if fold[other] != fold[topic]]
+        mean = {alpha: round(sum(of[other] for other in others) / len(others), 4) for alpha, of in values.items()}
         assert chosen[topic] == min(alpha for alpha in mean if mean[alpha] == max(mean.values()))
-
-
-def test_the_weight_is_1_where_any_share_of_the_dense_ranking_hurts(fusing):
-    term = {topic: [("right", 2.0), ("wrong", 1.0)] for topic in TOPICS}
-    dense = {topic: [("wrong", 1e6), ("right", 0.0)] for topic in TOPICS}
-    assert {*weights(fusing("end", term, dense, {topic: {"right": 1} for topic in TOPICS})).values()} == {1.0}
 
 
 def test_folds_are_of_like_sizes_and_stay_when_topics_come_in_another_order():
@@ -131,22 +120,17 @@ def test_four_topics_are_too_few(fusing):
         fusing("four", hits, hits, random_judgments(1), topics=TOPICS[:4])
 
 
-def test_folds_of_one_s_own(fusing, tmp_path):
+def test_folds_of_one_s_own_or_by_hash_where_those_are_of_other_benchmarks(fusing, tmp_path, caplog):
     (tmp_path / "own").mkdir()
     (tmp_path / "own/made.txt").write_text("".join(f"{t} {'ab'[int(t) % 2]}\n" for t in TOPICS))
-    of_record = str(record(tmp_path / "own", content="own"))
-    term, dense, judged = random_hits(1, 30, 2.0), random_hits(2, 20, -1.0), random_judgments(3)
-    with open(fusing("own", term, dense, judged, "--folds", of_record) / "alpha.csv") as lines:
+    folds = ["--folds", str(record(tmp_path / "own", content="own"))]
+    given = random_hits(1, 30, 2.0), random_hits(2, 20, -1.0), random_judgments(3)
+    with open(fusing("own", *given, *folds) / "alpha.csv") as lines:
         rows = [row for row in csv.DictReader(lines) if row["topics"]]
     assert [row["topics"].split() for row in rows] == [TOPICS[1::2], TOPICS[::2]]
-
-
-def test_folds_of_other_benchmarks_alone_are_warned_of(fusing, tmp_path, caplog):
-    (tmp_path / "own").mkdir()
-    (tmp_path / "own/Made.txt").write_text("".join(f"{t} a\n" for t in TOPICS))
-    hits = random_hits(1, 5, 0.0)
-    folder = fusing("other", hits, hits, random_judgments(1), "--folds", str(record(tmp_path / "own", content="own")))
-    assert len(json.loads((folder / "retrieval.json").read_text())["searches"]["xx"]["alphas"]) == 5
+    (tmp_path / "own/made.txt").rename(tmp_path / "own/Made.txt")
+    facts = json.loads((fusing("other", *given, *folds) / "retrieval.json").read_text())
+    assert len(facts["searches"]["xx"]["alphas"]) == 5
     assert "no made.txt beside it, so topics have folds by hash" in caplog.text
 
 
@@ -183,13 +167,13 @@ def test_one_list_empty_and_a_topic_without_hits(fusing):
     term, judged = random_hits(1, 30, 2.0), random_judgments(3)
     folder = fusing("term", term, {}, judged)
     run, expected = read_run(folder / "runs/xx.trec.gz"), run_of(term)
-    of_ones = [t for t in TOPICS if weights(folder)[t]]
-    assert of_ones and all(run.ranking(t) == expected.ranking(t) for t in of_ones)
-    dense = {topic: hits for topic, hits in random_hits(2, 20, -1.0).items() if topic != "7"}
-    folder = fusing("none", {t: h for t, h in term.items() if t != "7"}, dense, judged)
+    assert all(run.ranking(topic) == expected.ranking(topic) for topic, weight in weights(folder).items() if weight)
+    term.pop("7")
+    folder = fusing("none", term, {}, judged)
     assert "7" not in read_run(folder / "runs/xx.trec.gz") and "7" in weights(folder)
-    facts = json.loads((folder / "retrieval.json").read_text())["searches"]["xx"]
-    assert facts["queries"] == 12
+    made = json.loads((folder / "retrieval.json").read_text())
+    assert made["searches"]["xx"]["queries"] == 12
+    assert collection_size([made], "xx") == 60, "of so many documents a random ranking would be"
 
 
 @pytest.mark.parametrize(("same_id", "counts"), [(True, False), (False, True), (None, True)])
@@ -203,53 +187,19 @@ def test_the_query_itself_is_fused_only_where_it_is_a_hit(fusing, same_id, count
     assert (given / "runs/xx.trec.gz").read_bytes() == (expected / "runs/xx.trec.gz").read_bytes()
 
 
-def test_a_run_that_is_not_there_is_named(fusing, monkeypatch):
-    hits = random_hits(1, 5, 0.0)
-    monkeypatch.setattr(fuse, "runs_of", lambda record, folder: {"yy": folder})
-    with pytest.raises(SteleError, match=r"term/record\.json: found no run of xx, only of yy; search"):
-        fusing("gone", hits, hits, random_judgments(1))
-
-
-def test_runs_of_another_benchmark_are_refused(fusing):
-    hits = random_hits(1, 5, 0.0)
+# --- as others see it ---
+def test_runs_that_are_not_there_or_of_another_benchmark_or_cut_are_refused(fusing, tmp_path, monkeypatch):
+    given = random_hits(1, 5, 0.0), random_hits(1, 5, 0.0), random_judgments(1)
     with pytest.raises(SteleError, match=r"term/record\.json: its runs are of another, not of made"):
-        fusing("other", hits, hits, random_judgments(1), searched="another")
-
-
-def test_a_cut_run_is_refused_by_its_name(fusing, tmp_path):
-    hits = random_hits(1, 5, 0.0)
-    fusing("cut", hits, hits, random_judgments(1))
-    path = tmp_path / "cut/dense/runs/xx.trec.gz"
+        fusing("other", *given, searched="another")
+    path = tmp_path / "other/dense/runs/xx.trec.gz"
     for content in (path.read_bytes()[:9], b"no gzip"):
         path.write_bytes(content)
         with pytest.raises(SteleError, match=r"xx\.trec\.gz"):
-            fuse._read(tmp_path / "cut/dense/record.json", {"searches": ["xx"]}, "xx")
-
-
-# --- as others see it ---
-def test_scores_and_order_are_those_of_trec_eval(fusing):
-    """More than 1,000 documents, ties among them: trec_eval's AP of the file is what the weight was chosen by."""
-    pytrec_eval = pytest.importorskip("pytrec_eval")
-    rng = np.random.default_rng(9)
-    names = [f"d{n:04}" for n in range(1500)]
-    term = {t: [(n, float(rng.integers(1, 60))) for n in rng.choice(names, 1000, replace=False)] for t in TOPICS}
-    dense = {t: [(n, float(rng.integers(-9, 9))) for n in rng.choice(names, 600, replace=False)] for t in TOPICS}
-    judged = {t: {n: int(rng.integers(0, 2)) for n in rng.choice(names, 80, replace=False)} for t in TOPICS}
-    run = read_run(fusing("deep", term, dense, judged) / "runs/xx.trec.gz")
-    alphas = weights(run_folder := fusing("again", term, dense, judged))
-    assert all(len(hits) == 1000 for _, hits in run.items()) and run_folder.exists()
-    theirs = pytrec_eval.RelevanceEvaluator(judged, {"map"}).evaluate({t: dict(hits) for t, hits in run.items()})
-    for topic in TOPICS:
-        documents = fuse.candidates(term[topic], dense[topic])
-        own = fuse.average_precisions(documents, judged[topic], 1000, np.array([alphas[topic]]))
-        assert theirs[topic]["map"] == pytest.approx(own[0], abs=1e-6)
-
-
-def test_a_fused_run_says_of_how_many_documents_a_guess_would_be(fusing):
-    folder = fusing("a", random_hits(1, 30, 0.0), random_hits(2, 30, 0.0), random_judgments(3))
-    made = json.loads((folder / "retrieval.json").read_text())
-    assert collection_size([made], "xx") == 60
-    assert collection_size([made, {"searches": {"xx": {"passages": 61}}}], "xx") is None
+            fuse._read(tmp_path / "other/dense/record.json", {"searches": ["xx"]}, "xx")
+    monkeypatch.setattr(fuse, "runs_of", lambda record, folder: {"yy": folder})
+    with pytest.raises(SteleError, match=r"term/record\.json: found no run of xx, only of yy; search"):
+        fusing("gone", *given)
 
 
 def test_a_killed_fusion_starts_anew_with_the_same_bytes(fusing, tmp_path):
@@ -258,8 +208,6 @@ def test_a_killed_fusion_starts_anew_with_the_same_bytes(fusing, tmp_path):
     undisturbed = fusing("undisturbed", *arguments)
     killed(lambda: fusing("killed", *arguments), kill_at(fuse.records, "write_record"))
     assert not (tmp_path / "killed/fused/retrieval.json").exists()
-    again, files = fusing("killed", *arguments), ("alpha.csv", "runs/xx.trec.gz")
-    for name in files:
+    again = fusing("killed", *arguments)
+    for name in ("alpha.csv", "runs/xx.trec.gz"):
         assert (again / name).read_bytes() == (undisturbed / name).read_bytes()
-    records = [json.loads((folder / "retrieval.json").read_text()) for folder in (again, undisturbed)]
-    assert records[0]["content"] == records[1]["content"] and set(records[0]["outputs"]) == {*files}

@@ -18,8 +18,8 @@ from tests.jobs import job
 from tests.killing import kill_at, killed
 
 data, small_windows = windowed.data, retrieval.small_windows
-RECIPE = {"windows": 30, "beams": 3, "source_length": 24, "query_length": 6, "batch": 4}
 SIZES = {"beams": 3, "source_length": 24, "query_length": 6}
+RECIPE = {"windows": 30, "batch": 4, **SIZES}
 
 
 @pytest.fixture(scope="module")
@@ -73,33 +73,32 @@ def examples(folder: Path) -> list:
 def test_each_query_has_its_own_window_as_positive(tmp_path, generator, data):
     generate_queries.run(arguments(tmp_path, generator, data))
     found, facts = examples(tmp_path / "out"), json.loads((tmp_path / "out/record.json").read_text())
-    loaded = load_generator(generator.parent)
+    loaded, texts = load_generator(generator.parent), {row["docid"]: row["text"] for row in windowed.documents()}
     assert len(found) > 5
     for example in found:
-        assert generate(loaded, [example.positives[0].text], **SIZES, batch=1) == [example.query]
+        (window,) = example.positives
+        assert generate(loaded, [window.text], **SIZES, batch=1) == [example.query]
+        assert window.text in texts[window.id.rpartition("#")[0]]
         assert example.negatives == [] and example.language == "sw"
-    by_id = {document["docid"]: document["text"] for document in windowed.documents()}
-    assert all(e.positives[0].text in by_id[e.positives[0].id.rpartition("#")[0]] for e in found)
     assert facts["counts"]["train"] + sum(facts["dropped"].values()) == facts["drawn"] == 30
     assert facts["windows"] > 60 and facts["documents"] == 40
     assert facts["labels"] == ["generated data", "stand-in checkpoint"]
     assert not (tmp_path / "state/out").exists()
 
 
-@pytest.mark.parametrize(("module", "name"), [(generate_queries, "atomic_write_json"), (generate_queries, "write_set")])
-def test_it_goes_on_after_kill_9(tmp_path, generator, data, monkeypatch, module, name):
-    monkeypatch.setattr(generate_queries, "PART", 8)
+@pytest.mark.parametrize(("name", "call", "left"), [("atomic_write_json", 3, 30 - 2 * 8), ("write_set", 1, 0)])
+def test_it_goes_on_after_kill_9(tmp_path, generator, data, monkeypatch, name, call, left):
     generate_queries.run(arguments(tmp_path, generator, data, "whole"))
-    args = arguments(tmp_path, generator, data)
-    call = 3 if name == "atomic_write_json" else 1
-    killed(lambda: generate_queries.run(args), kill_at(module, name, call))
+    monkeypatch.setattr(generate_queries, "PART", 8)
+    args = arguments(tmp_path, generator, data, batch=3)
+    killed(lambda: generate_queries.run(args), kill_at(generate_queries, name, call))
     assert not args.output.exists()
     read, original = [], generate
     monkeypatch.setattr(
         "stele.encoders.generator.generate", lambda g, some, *sizes: read.extend(some) or original(g, some, *sizes)
     )
     generate_queries.run(args)
-    assert len(read) == (30 - 2 * 8 if name == "atomic_write_json" else 0), "nothing is generated twice"
+    assert len(read) == left, "nothing is generated twice"
     assert files(tmp_path / "out") == files(tmp_path / "whole")
 
 
@@ -110,13 +109,6 @@ def test_queries_of_other_windows_are_not_gone_on_with(tmp_path, generator, data
     args = arguments(tmp_path, generator, data)
     killed(lambda: generate_queries.run(args), kill_at(generate_queries, "atomic_write_json", 3))
     generate_queries.run(args.model_copy(update=longer))
-    assert files(tmp_path / "out") == files(tmp_path / "whole")
-
-
-def test_parts_and_batches_change_nothing(tmp_path, generator, data, monkeypatch):
-    generate_queries.run(arguments(tmp_path, generator, data, "whole"))
-    monkeypatch.setattr(generate_queries, "PART", 7)
-    generate_queries.run(arguments(tmp_path, generator, data, batch=3))
     assert files(tmp_path / "out") == files(tmp_path / "whole")
 
 

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from recorded import SPEC, WORDS, files, lines_of, put, record, retrieving, write_mrtydi
+from recorded import SPEC, WORDS, files, goes_on, lines_of, put, record, retrieving, write_mrtydi
 from transformers import AutoTokenizer
 
 from stele.artifacts.run_files import read_run
@@ -119,16 +119,8 @@ def test_a_broken_query_tower_is_named_and_once_mended_nothing_of_it_is_left(tmp
         (retrieve.records, "write_record", 1),  # everything but the record
     ],
 )
-def test_kill_9_and_again_gives_the_same_runs(tmp_path, encoder, data, monkeypatch, module, name, call):
-    retrieve.run(arguments(tmp_path, encoder, data, "undisturbed"))
-    args = arguments(tmp_path, encoder, data, "killed")
-    killed(lambda: retrieve.run(args), kill_at(module, name, call))
-    assert not args.output.exists()
-    retrieve.run(args)
-    assert files(tmp_path / "killed") == files(tmp_path / "undisturbed")
-    records = [json.loads((tmp_path / n / "retrieval.json").read_text()) for n in ("killed", "undisturbed")]
-    assert records[0]["content"] == records[1]["content"]
-    assert not args.state.exists()
+def test_kill_9_and_again_gives_the_same_runs(tmp_path, encoder, data, module, name, call):
+    goes_on(retrieve, lambda folder: arguments(tmp_path, encoder, data, folder), module, name, call)
 
 
 def test_a_resumed_job_counts_the_seconds_of_its_earlier_runs(tmp_path, encoder, data):

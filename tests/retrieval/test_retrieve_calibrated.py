@@ -9,7 +9,7 @@ import pytest
 import test_retrieve as retrieval
 import test_retrieve_pairs as pairs
 from calibrations import drawn
-from test_retrieve import SPEC, files
+from recorded import SPEC, files, goes_on
 
 from stele.artifacts.run_files import read_run
 from stele.benchmarks.belebele import Belebele
@@ -96,13 +96,14 @@ def test_another_operation_takes_up_no_vectors_of_a_killed_one(tmp_path, encoder
 
 
 def test_kill_9_again_and_several_processes_give_the_same_runs(tmp_path, encoder, data, calibration):
-    given = ("--calibration", str(calibration), "--operation", "calibrated")
-    one, cut, two = (pairs.arguments(tmp_path, encoder, data, name, SPEC, *given) for name in ("one", "cut", "two"))
-    retrieve.run(one)
-    killed(lambda: retrieve.run(cut), kill_at(search_job, "write_run", 3))
-    retrieve.run(cut)
+    def made(name: str):
+        given = ("--calibration", str(calibration), "--operation", "calibrated")
+        return pairs.arguments(tmp_path, encoder, data, name, SPEC, *given)
+
+    goes_on(retrieve, made, search_job, "write_run", 3)
+    two = made("two")
     assert forked(2, lambda rank: retrieve.run(two)) == [0, 0]
-    assert files(tmp_path / "one") == files(tmp_path / "cut") == files(tmp_path / "two")
+    assert files(tmp_path / "whole") == files(tmp_path / "two")
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 import test_retrieve as retrieval
-from recorded import SPEC, WORDS, files, record, retrieving
+from recorded import SPEC, WORDS, files, goes_on, record, retrieving
 
 from stele.artifacts.run_files import read_run
 from stele.benchmarks.tatoeba import Tatoeba
@@ -13,7 +13,6 @@ from stele.retrieval import retrieve
 from stele.retrieval.dense import collection
 from stele.retrieval.searches import search_job
 from tests.forked import forked
-from tests.killing import kill_at, killed
 
 small_windows = retrieval.small_windows
 QUERY_SETS = ["en-fr", "en-th", "fr-en", "th-en"]
@@ -83,12 +82,7 @@ def test_queries_that_are_not_encoded_as_passages_are_encoded_for_themselves(tmp
     ],
 )
 def test_kill_9_and_again_gives_the_same_runs(tmp_path, encoder, data, module, name, call):
-    retrieve.run(arguments(tmp_path, encoder, data, "undisturbed"))
-    args = arguments(tmp_path, encoder, data, "killed")
-    killed(lambda: retrieve.run(args), kill_at(module, name, call))
-    retrieve.run(args)
-    assert files(tmp_path / "killed") == files(tmp_path / "undisturbed")
-    assert not args.state.exists()
+    goes_on(retrieve, lambda folder: arguments(tmp_path, encoder, data, folder), module, name, call)
 
 
 def test_several_processes_write_the_same_runs(tmp_path, encoder, data):

@@ -48,17 +48,14 @@ def test_windows_fit_with_title_and_prompt_and_lose_nothing(encoder, prompt):
     model = loaded(encoder, passage_prompt=prompt, passage_length=40)
     documents = [Passage(str(n), "nile" if n % 2 else "", text_of(3 * n, n)) for n in range(30)]
     for document, parts in zip(documents, by_tokens(model, HALF)(documents), strict=True):
-        titles, texts = [title for title, _ in parts], [text for _, text in parts]
-        assert titles == [document.title] * len(parts)
-        tokens = model.tokenize([model.spec.passage(*part) for part in parts], "passage") if parts else None
-        assert tokens is None or tokens.cut == 0
+        texts = [text for _, text in parts]
+        assert [title for title, _ in parts] == [document.title] * len(parts)
         if len(parts) < 2:
             assert texts == ([document.text] if document.title or document.text else [])
         else:
-            assert document.text.startswith(texts[0] if texts else "") and document.text.endswith(
-                texts[-1] if texts else ""
-            )
-            assert {word for text in texts for word in text.split()} >= {*document.text.split()}
+            assert model.tokenize([model.spec.passage(*part) for part in parts], "passage").cut == 0
+            assert document.text.startswith(texts[0]) and document.text.endswith(texts[-1])
+            assert {*" ".join(texts).split()} >= {*document.text.split()}
     assert len(parts) > 5
 
 
@@ -78,16 +75,17 @@ def test_a_long_title_becomes_text_and_one_that_is_not_read_stands_nowhere(encod
     assert parts[-1][1].endswith("who wrote")
     (alone,) = by_tokens(loaded(encoder, passage_format="text"), HALF)([long])
     assert alone == [("", "who wrote")]
-    assert list(by_tokens(loaded(encoder), HALF)([Passage("e", "", " "), Passage("f", "nile", "")])) == [
-        [],
-        [("nile", "")],
-    ]
+    empty = [Passage("e", "", " "), Passage("f", "nile", "")]
+    assert list(by_tokens(loaded(encoder), HALF)(empty)) == [[], [("nile", "")]]
+
+
+# 30 documents of 0 to 58 words
+DOCUMENTS = [Passage(f"D#{n}", "nile" if n % 3 else "", text_of(2 * n, n)) for n in range(30)]
 
 
 @pytest.fixture
 def data(tmp_path) -> list[str]:
-    """30 documents of 0 to 58 words, and two queries."""
-    rows = [{"docid": f"D#{n}", "title": "nile" if n % 3 else "", "text": text_of(2 * n, n)} for n in range(30)]
+    rows = [{"docid": name, "title": title, "text": text} for name, title, text in DOCUMENTS]
     return write_mrtydi(tmp_path, "sw", rows, {"D#1": "river nile", "D#2": "first novel"})
 
 
@@ -99,21 +97,18 @@ def arguments(tmp_path, encoder, data, name="out"):
 def test_a_document_ranks_by_its_best_window(tmp_path, encoder, data):
     retrieve.run(arguments(tmp_path, encoder, data))
     model, run = loaded(encoder), read_run(tmp_path / "out/runs/sw.trec.gz")
-    documents = [Passage(f"D#{n}", "nile" if n % 3 else "", text_of(2 * n, n)) for n in range(30)]
-    split = list(by_tokens(model, HALF)(documents))
-    for query in ("river nile", "first novel"):
-        vector = model.encode([query], "query")[0]
-        expected = {
-            document.id: max(
-                float(v @ vector) for v in model.encode([model.spec.passage(*p) for p in parts], "passage")
-            )
-            for document, parts in zip(documents, split, strict=True)
-            if parts
-        }
-        found = dict(run.hits("0" if query == "river nile" else "1"))
-        assert found == pytest.approx(expected, rel=1e-4)
+    split = dict(zip([document.id for document in DOCUMENTS], by_tokens(model, HALF)(DOCUMENTS), strict=True))
+    vectors = {
+        name: model.encode([model.spec.passage(*part) for part in parts], "passage")
+        for name, parts in split.items()
+        if parts
+    }
+    for number, query in enumerate(("river nile", "first novel")):
+        asked = model.encode([query], "query")[0]
+        expected = {name: float((of_windows @ asked).max()) for name, of_windows in vectors.items()}
+        assert dict(run.hits(str(number))) == pytest.approx(expected, rel=1e-4)
     facts = windows.facts(tmp_path, "out")
-    assert facts["windows"] == sum(map(len, split)) > 60 and facts["cut_windows"] == 0
+    assert facts["windows"] == sum(map(len, split.values())) > 60 and facts["cut_windows"] == 0
     assert (facts["documents"], facts["documents_without_text"]) == (30, 1)
     said = json.loads((tmp_path / "out/retrieval.json").read_text())["windows"]
     assert said == {"overlap": 0.5, "hits": 1000, "best": 1}

@@ -76,12 +76,6 @@ def test_ties_in_frequency_and_at_the_cut_go_to_the_first_term():
     assert rm3.expanded(["ff"], feedback, recipe) == {"ff": 0.5, "bb": 0.25, "cc": 0.25}
 
 
-def test_a_document_s_weights_are_shares_of_the_terms_kept():
-    """3 + 1 are kept of 3 + 1 + 1: 3/4 and 1/4 of the score, and of the other document the whole of its own."""
-    added = rm3.relevance_model([(Counter(aa=3, bb=1, cc=1), 2.0), (Counter(bb=5), 1.0)], Rm3(terms=2))
-    assert added == {"aa": pytest.approx(1.5 / 3), "bb": pytest.approx(1.5 / 3)}
-
-
 def test_the_query_keeps_its_weight_and_repetitions():
     weights = rm3.expanded(["nile", "nile", "delta"], [(Counter(kenya=1), 4.0)], Rm3(original_weight=0.75))
     assert weights == {"nile": pytest.approx(0.5), "delta": pytest.approx(0.25), "kenya": 0.25}
@@ -179,9 +173,3 @@ def test_anserini_s_rm3_ranks_alike(tmp_path, shortest, longest, term_filter, en
         theirs = [name for name, _ in other if name in scores]
         places = [round(scores[name], 4) for name in theirs]
         assert all(one >= other - 1e-4 for one, other in itertools.pairwise(places))
-
-
-def test_parameters_reach_bm25(engine):
-    """k1 0 makes frequencies count for nothing: d1, with zq twice, ties with d2 and d3."""
-    ((_, (hits,)),) = engine(SIX | FILLER, ["zq"]).runs("all", [(0.0, 0.4)], 10)
-    assert [name for name, _ in hits] == ["d3", "d2", "d1"] and len({score for _, score in hits}) == 1

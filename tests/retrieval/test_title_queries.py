@@ -3,11 +3,10 @@
 import json
 from pathlib import Path
 
-import numpy as np
 import pyarrow.parquet as pq
 import pytest
 import recorded
-from recorded import files
+from recorded import files, goes_on
 
 from stele.artifacts.documents import Document, DocumentWriter
 from stele.benchmarks import transfer_set as reader
@@ -17,7 +16,6 @@ from stele.errors import SteleError
 from stele.retrieval import title_queries
 from stele.retrieval.lexical import lucene_bm25
 from tests.jobs import job
-from tests.killing import kill_at, killed
 
 RECIPE = {"queries": 100, "depth": 4, "negatives": 2, "k1": 0.9, "b": 0.4, "characters": 40}
 # title -> text. "nile": its own article comes first of four; "egypt" is not in its own article; "tower" finds one alone
@@ -73,26 +71,19 @@ def test_titles_their_articles_and_what_else_is_found(tmp_path, documents):
     facts = record(tmp_path)
     assert (facts["articles"], facts["titles"], facts["article_not_retrieved"]) == (6, 6, 1)
     assert facts["counts"] == {"train": 5} and facts["without_negatives"] == 4, "but Nile"
-    assert not (tmp_path / "state/out").exists()
-
-
-def test_each_article_is_kept_once_and_none_that_nobody_needs(tmp_path, documents):
-    title_queries.run(arguments(tmp_path, documents))
+    # each article is kept once, and none that nobody needs
     ids = pq.read_table(tmp_path / "out" / reader.PASSAGES)["id"].to_pylist()
-    used = {passage.id for e in examples(tmp_path).values() for passage in [*e.positives, *e.negatives]}
+    used = {passage.id for e in found.values() for passage in [*e.positives, *e.negatives]}
     assert len(ids) == len(set(ids)) and set(ids) == used and "en:1" not in used
 
 
-def test_a_title_whose_article_is_not_among_the_hits_is_dropped(tmp_path, documents):
+def test_a_title_whose_article_is_not_among_the_hits_is_dropped(tmp_path):
     """Nine articles say "word" more often than the one of that title."""
-    pages = {f"Page {number}": [f"word {'word ' * number}"] for number in range(9)} | {
-        "Word": ["a word and many more terms"],
-        "Tower": ["a tower"],
-    }
-    one = corpus(tmp_path / "3", pages)
-    title_queries.run(arguments(tmp_path, [one], "deep", depth=10))
-    title_queries.run(arguments(tmp_path, [one], "flat", depth=2))
-    assert "Word" in examples(tmp_path, "deep") and "Word" not in examples(tmp_path, "flat")
+    pages = {f"Page {number}": [f"word {'word ' * number}"] for number in range(9)}
+    articles = [corpus(tmp_path / "3", {**pages, "Word": ["a word and many more terms"], "Tower": ["a tower"]})]
+    for depth in (10, 2):
+        title_queries.run(arguments(tmp_path, articles, str(depth), depth=depth))
+        assert ("Word" in examples(tmp_path, str(depth))) == (depth == 10)
 
 
 def test_negatives_are_drawn_of_all_hits_by_the_seed(tmp_path):
@@ -106,23 +97,13 @@ def test_negatives_are_drawn_of_all_hits_by_the_seed(tmp_path):
     assert len(drawn) > 4
 
 
-def test_only_some_titles_are_drawn(tmp_path, documents):
-    title_queries.run(arguments(tmp_path, documents, queries=3))
-    assert record(tmp_path)["titles"] == 3 and len(examples(tmp_path)) <= 3
-
-
 @pytest.mark.parametrize(
     ("module", "name", "call"),
     [(lucene_bm25.np, "savez", 1), (title_queries, "save_part", 2), (title_queries, "write_set", 1)],
 )
 def test_it_goes_on_after_kill_9(tmp_path, documents, monkeypatch, module, name, call):
     monkeypatch.setattr(title_queries, "PART", 2)
-    title_queries.run(arguments(tmp_path, documents, "whole"))
-    args = arguments(tmp_path, documents)
-    killed(lambda: title_queries.run(args), kill_at(module, name, call))
-    assert not args.output.exists()
-    title_queries.run(args)
-    assert files(tmp_path / "out") == files(tmp_path / "whole")
+    goes_on(title_queries, lambda folder: arguments(tmp_path, documents, folder), module, name, call)
 
 
 def test_parts_and_threads_change_nothing(tmp_path, documents, monkeypatch):
@@ -130,6 +111,8 @@ def test_parts_and_threads_change_nothing(tmp_path, documents, monkeypatch):
     monkeypatch.setattr(title_queries, "PART", 1)
     title_queries.run(arguments(tmp_path, documents, threads=2))
     assert files(tmp_path / "out") == files(tmp_path / "whole")
+    title_queries.run(arguments(tmp_path, documents, "some", queries=3))
+    assert record(tmp_path, "some")["titles"] == 3 and len(examples(tmp_path, "some")) <= 3
 
 
 def test_what_has_no_titles_or_finds_nothing_is_refused(tmp_path):
@@ -140,22 +123,3 @@ def test_what_has_no_titles_or_finds_nothing_is_refused(tmp_path):
     with pytest.raises(SteleError, match="BM25 found no article by its title; 1 titles"):
         title_queries.run(arguments(tmp_path, [other]))
     assert not (tmp_path / "out").exists()
-
-
-def test_a_damaged_set_is_named(tmp_path, documents):
-    title_queries.run(arguments(tmp_path, documents))
-    (tmp_path / "out" / reader.PASSAGES).write_bytes(b"PAR1")
-    with pytest.raises(SteleError, match=r"passages\.parquet: not a readable Parquet file"):
-        examples(tmp_path)
-
-
-def test_a_set_has_no_dev_questions(tmp_path):
-    with pytest.raises(SteleError, match="no split 'dev'"):
-        list(TransferSet().training({"wiki": {"en": tmp_path}}, "dev"))
-
-
-def test_negatives_never_hold_the_positive():
-    hits = np.arange(50)
-    for positive in range(50):
-        drawn = title_queries.drawn_negatives(hits, positive, 10, seed=1)
-        assert positive not in drawn and len(drawn) == 10 and (np.diff(drawn) > 0).all()

@@ -12,7 +12,7 @@ from stele.benchmarks.types import LeftOut, QuerySet
 from stele.errors import SteleError
 from stele.retrieval import bm25, fuse, retrieve
 from tests.jobs import job
-from tests.retrieval.recorded import record
+from tests.retrieval.recorded import record, retrieving
 
 DOCUMENTS = {"1": "el río cruza la ciudad", "2": "la novela ganó un premio", "3": "nada de eso"}
 TOPIC = "<top>\n<num> Number: SP1\n<title> río\n<desc> Description:\nnovela\n<narr> Narrative:\npremio\n</top>\n"
@@ -63,17 +63,12 @@ def test_runs_by_another_field_are_fused(tmp_path, data):
 
 
 def test_an_encoder_asks_by_the_field(tmp_path, data, encoder, monkeypatch):
-    asked = []
-    original = retrieve.RetrievalJob.queries
+    asked, original = [], retrieve.RetrievalJob.queries
     monkeypatch.setattr(retrieve.RetrievalJob, "queries", lambda job, s: asked.append(original(job, s)) or asked[-1])
-    for field in (None, "narrative"):
-        line = ["--benchmark", "trec3_es", "--languages", "es", "--encoder", str(encoder), "--data", *data]
-        line += ["--encoding", '{"pooling": "mean", "query_length": 32, "passage_length": 32}', "--threads", "1"]
-        line += ["--field", field] if field else []
-        line += ["--state", str(tmp_path / "state"), "--output", str(tmp_path / f"{field}/retrieval.json")]
-        retrieve.run(job(retrieve, line))
+    for field in ([], ["--field", "narrative"]):
+        retrieve.run(retrieving(tmp_path, encoder, data, "out", *field, benchmark="trec3_es", languages=["es"]))
     assert [queries[0].text for queries in asked] == ["río", "premio"]
-    assert json.loads((tmp_path / "narrative/retrieval.json").read_text())["field"] == "narrative"
+    assert json.loads((tmp_path / "out/retrieval.json").read_text())["field"] == "narrative"
 
 
 def test_a_benchmark_without_fields_says_so(tmp_path, data):
