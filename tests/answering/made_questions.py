@@ -3,6 +3,9 @@
 import json
 from pathlib import Path
 
+from stele.benchmarks.types import Span, SpanQuestion
+from stele.files.strict import validate
+from stele.recipes.finetuning import AnsweringRecipe
 from tests.sealed import write_sealed
 
 PEOPLE = ["anna", "berta", "clara", "dora", "emma", "frida", "greta", "hanna"]
@@ -12,6 +15,20 @@ PLACES = ["rome", "oslo", "bonn", "lima", "kiel", "bern", "nice", "york"]
 def question(name: str, text: str, context: str, answer: str | None) -> dict:
     given = [] if answer is None else [{"text": answer, "answer_start": context.index(answer)}]
     return {"id": name, "question": text, "context": context, "answers": given, "is_impossible": answer is None}
+
+
+def asked(context: str, answer: str | None = None, text: str = "where ?", name: str = "q") -> SpanQuestion:
+    return as_read(question(name, text, context, answer))
+
+
+def as_read(item: dict) -> SpanQuestion:
+    answers = [Span(answer["answer_start"], answer["text"]) for answer in item["answers"]]
+    return SpanQuestion(item["id"], item["question"], item["context"], answers)
+
+
+def recipe(**changes) -> AnsweringRecipe:
+    values = {"training_set": "squad2", "batch": 2, "learning_rate": 1e-3, "length": 16, "question_length": 4}
+    return validate(AnsweringRecipe, values | {"stride": 5} | changes, "--recipe")
 
 
 def squad(items: list[dict], version: str | None = "v2.0") -> bytes:

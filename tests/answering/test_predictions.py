@@ -3,29 +3,18 @@
 import numpy as np
 import pytest
 import torch
-from made_questions import lives, question
+from made_questions import as_read, asked, lives, recipe
 from transformers import BertForQuestionAnswering
 
 from stele.answering.reading import reader as reader_module
 from stele.answering.reading.reader import best_span, loss_of, new_reader, predictions
 from stele.answering.reading.windows import labels, make_windows
-from stele.benchmarks.types import Span, SpanQuestion
 from stele.encoders.sliding_window import convert
 from stele.errors import SteleError
-from stele.files.strict import validate
-from stele.recipes.finetuning import AnsweringRecipe
 from stele.recipes.pretraining import SlidingWindow
 
-VALUES = {"training_set": "squad2", "batch": 2, "learning_rate": 1e-3, "length": 24, "question_length": 10, "stride": 6}
-RECIPE = validate(AnsweringRecipe, VALUES, "--recipe")
-
-
-def item_of(made: dict) -> SpanQuestion:
-    spans = [Span(one["answer_start"], one["text"]) for one in made["answers"]]
-    return SpanQuestion(made["id"], made["question"], made["context"], spans)
-
-
-QUESTIONS = [item_of(lives(n, "q", answered=n % 3 != 0)) for n in range(12)]
+RECIPE = recipe(length=24, question_length=10, stride=6)
+QUESTIONS = [as_read(lives(n, "q", answered=n % 3 != 0)) for n in range(12)]
 
 
 @pytest.fixture
@@ -57,7 +46,7 @@ def test_without_a_possible_token_there_is_no_span():
 def test_the_answer_is_that_of_the_best_window_of_the_paragraph(uncased, monkeypatch):
     """A reader that points at the tokens it is told, wherever they are, with a height for each."""
     context = "a b c d e f g h i j k l m n o p q r s t"
-    item = SpanQuestion("x", "where ?", context, [])
+    item = asked(context)
     windows = make_windows(uncased, [item], RECIPE, segments=False)
     heights = {uncased.convert_tokens_to_ids("b"): 3.0, uncased.convert_tokens_to_ids("r"): 5.0}
 
@@ -79,9 +68,9 @@ def test_the_answer_is_that_of_the_best_window_of_the_paragraph(uncased, monkeyp
             return logits, logits
 
     assert len(windows) > 1
-    assert predictions(Pointing(), windows) == {"x": "r"}
+    assert predictions(Pointing(), windows) == {"q": "r"}
     monkeypatch.setattr(reader_module, "default_batch_tokens", lambda *given: 1)
-    assert predictions(Pointing(), windows) == {"x": "r"}
+    assert predictions(Pointing(), windows) == {"q": "r"}
 
 
 def test_answers_are_never_empty_and_stand_in_the_paragraph(reader, uncased):
@@ -101,7 +90,7 @@ def test_neither_the_size_of_a_batch_nor_the_order_of_questions_changes_an_answe
 
 
 def test_a_question_whose_paragraph_has_no_token_has_no_answer(reader, uncased):
-    items = [QUESTIONS[1], SpanQuestion("nothing", "where ?", "\u200b", [])]
+    items = [QUESTIONS[1], asked("\u200b")]
     assert predictions(reader, make_windows(uncased, items, RECIPE, segments=True)).keys() == {QUESTIONS[1].id}
 
 
@@ -114,7 +103,7 @@ def test_a_reader_that_has_diverged_is_an_error(reader, uncased):
 
 # --- the model
 def test_the_loss_is_that_of_transformers_on_a_window_without_padding(reader, uncased, bert, tmp_path):
-    items = [item_of(question("q", "where does anna live ?", "anna lives in rome .", "rome"))]
+    items = [asked("anna lives in rome .", "rome", "where does anna live ?")]
     windows = make_windows(uncased, items, RECIPE, segments=True)
     marked = labels(windows)
     theirs = BertForQuestionAnswering.from_pretrained(bert.parent, local_files_only=True).eval()

@@ -4,27 +4,13 @@ import unicodedata
 
 import numpy as np
 import pytest
-from made_questions import question
+from made_questions import asked, recipe
 from tokenizers import Tokenizer, models
 from transformers import PreTrainedTokenizerFast
 
 from stele.answering.reading.windows import NO_ANSWER, answer_tokens, cuts, labels, make_windows, marks
 from stele.benchmarks.squad import span_questions
-from stele.benchmarks.types import Span, SpanQuestion
 from stele.errors import SteleError
-from stele.files.strict import validate
-from stele.recipes.finetuning import AnsweringRecipe
-
-RECIPE = {"training_set": "squad2", "batch": 2, "learning_rate": 1e-3, "length": 16, "question_length": 4, "stride": 5}
-
-
-def asked(context: str, answer: str | None = None, text: str = "where ?", name: str = "q") -> SpanQuestion:
-    item = question(name, text, context, answer)
-    return SpanQuestion(name, text, context, [Span(one["answer_start"], one["text"]) for one in item["answers"]])
-
-
-def recipe(**changes):
-    return validate(AnsweringRecipe, RECIPE | changes, "--recipe")
 
 
 @pytest.mark.parametrize("tokens", [1, 8, 9, 10, 23, 40])

@@ -59,18 +59,6 @@ def test_rounded_lengths_change_scores_and_not_the_mean(index):
         assert exact["long"] <= rounded["long"]
 
 
-def test_weights_of_terms_multiply_and_blocks_do_not_matter(index):
-    texts, runs = random_texts(90), []
-    for rows in (200, 7):
-        made = index(texts, [f"w{n}" for n in range(40)], rows)
-        runs.append(lucene_bm25.search(made, [{0: 2.0, 3: 1.0}, {1: 1.0}, {}], 30, (0.9, 0.4)))
-        repeated = lucene_bm25.search(made, [[0, 3, 0], [1], []], 30, (0.9, 0.4))
-        assert [len(hits) for hits in repeated] == [len(hits) for hits in runs[-1]] and runs[-1][2] == []
-        for one, other in zip(runs[-1], repeated, strict=True):
-            assert [score for _, score in one] == pytest.approx([score for _, score in other], rel=1e-6)
-    assert runs[0] == runs[1]
-
-
 def random_texts(number: int, words: int = 40) -> dict[str, str]:
     rng = np.random.default_rng(5)
     texts = [" ".join(f"w{w}" for w in rng.integers(0, words, rng.integers(1, 12))) for _ in range(number)]

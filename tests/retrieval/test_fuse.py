@@ -114,12 +114,6 @@ def test_folds_are_of_like_sizes_and_stay_when_topics_come_in_another_order():
         assert max(sizes) - min(sizes) <= 1 and fold == folds_by_hash(topics[::-1]) != folds_by_hash(topics, "1 de ")
 
 
-def test_four_topics_are_too_few(fusing):
-    hits = random_hits(1, 5, 0.0)
-    with pytest.raises(SteleError, match="made: cross-validation has 5 folds: want 5 topics or more, found 4"):
-        fusing("four", hits, hits, random_judgments(1), topics=TOPICS[:4])
-
-
 def test_folds_of_one_s_own_or_by_hash_where_those_are_of_other_benchmarks(fusing, tmp_path, caplog):
     (tmp_path / "own").mkdir()
     (tmp_path / "own/made.txt").write_text("".join(f"{t} {'ab'[int(t) % 2]}\n" for t in TOPICS))

@@ -29,20 +29,6 @@ def generator(tmp_path_factory) -> Path:
     return record(folder, content="generator", labels=["stand-in checkpoint"])
 
 
-@pytest.fixture
-def texts() -> list[str]:
-    return [document["text"] for document in windowed.documents()]
-
-
-def test_queries_do_not_depend_on_the_batch(generator, texts):
-    loaded = load_generator(generator.parent)
-    alone = generate(loaded, texts, **SIZES, batch=1)
-    assert len(set(alone)) > 10, "what is written depends on what is read"
-    for batch in (3, 8, 100):
-        assert generate(loaded, texts, **SIZES, batch=batch) == alone
-    assert generate(loaded, texts[::-1], **SIZES, batch=8) == alone[::-1]
-
-
 def test_what_is_no_generator_is_refused(encoder, tmp_path):
     with pytest.raises(SteleError, match="'xlm-roberta' does not generate text from text"):
         load_generator(encoder.parent)

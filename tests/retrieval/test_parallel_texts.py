@@ -107,13 +107,6 @@ def test_texts_that_were_cut_are_counted_on_both_sides_of_a_direction(tmp_path, 
     assert cut == {"en": (0, 1), "de": (1, 0)}
 
 
-def test_a_run_of_another_system_is_judged_by_the_table(tmp_path, table):
-    lines = "".join(f"0000{n} Q0 0000{n} 1 1.0 x\n" for n in (0, 1))
-    (tmp_path / "run.txt").write_text(lines)
-    result = scored(tmp_path, "xsa", f"de-en={tmp_path / 'run.txt'}", "--data", f"xnli_15way={table}")
-    assert result["metrics"]["p_forward@1"]["languages"] == {"de-en": pytest.approx(2 / 3)}
-
-
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -160,14 +153,6 @@ def test_of_a_thousand_the_same_are_found_as_in_float64_and_by_brute_force(sides
         places, wanted = nearest(*given, "csls")  # as of embeddings that are given
         assert rows.tolist() == places.tolist() and values.tolist() == wanted.tolist()
     assert 0.2 < (of_x.rows == np.arange(1000)).mean() < 0.98, "otherwise nothing is compared"
-
-
-@pytest.mark.parametrize("block", [1, 1000, 7777])
-def test_the_size_of_a_block_changes_nothing(sides, block, monkeypatch):
-    wanted = nearest_translations(*sides, CPU)
-    monkeypatch.setattr(neighbours, "BLOCK", block)
-    for actual, expected in zip(nearest_translations(*sides, CPU), wanted, strict=True):
-        assert actual.rows.tolist() == expected.rows.tolist() and actual.scores.tolist() == expected.scores.tolist()
 
 
 @pytest.mark.parametrize("block", [100, 1 << 25])

@@ -163,41 +163,25 @@ def test_an_error_of_one_process_ends_all(tmp_path, encoder, data):
 
 
 # --- hard negatives ---
-@pytest.fixture
-def many_parts(monkeypatch) -> None:
-    monkeypatch.setattr(hard_negatives, "HITS", 120)
-
-
-@pytest.mark.parametrize("world", [2, 3])
-def test_the_same_negatives_as_one_process(tmp_path, tuned, collection, crowded, many_parts, world):
-    for name, number in (("alone", 1), ("several", world)):
-        args = mining.arguments(tmp_path, tuned, collection.given, name, 4, "--threads", "1")
-        assert on(number, hard_negatives, args) == [0] * number
-        assert not args.state.exists()
-    assert mining.files(tmp_path / "several") == mining.files(tmp_path / "alone")
-    records = [json.loads((tmp_path / name / "record.json").read_text()) for name in ("several", "alone")]
-    assert [actual.pop("processes") for actual in records] == [world, 1]
-    assert records[0]["content"] == records[1]["content"] and records[0]["pools"] == records[1]["pools"]
-
-
-@pytest.mark.parametrize("then", [2, 1])
+@pytest.mark.parametrize("then", [3, 1])
 @pytest.mark.parametrize(
-    ("rank", "module", "name", "call"),
+    ("rank", "fault"),
     [
-        (1, vector_files, "_save_progress", 2),
-        (0, hard_negatives, "save_found", 2),  # one part of the questions searched
-        (1, searched, "blocks", 2),  # one part of the questions searched by one process only
-        (0, hard_negatives, "in_order", 2),  # the first collection is done, the second one searched
+        (1, (vector_files, "_save_progress", 2)),
+        (0, (hard_negatives, "save_found", 2)),  # one part of the questions searched
+        (1, (searched, "blocks", 2)),  # one part of the questions searched by one process only
+        (0, (hard_negatives, "in_order", 2)),  # the first collection is done, the second one searched
     ],
 )
-def test_kill_9_while_mining_and_again(
-    tmp_path, tuned, collection, crowded, many_parts, rank, module, name, call, then
-):
+def test_kill_9_while_mining_and_again(tmp_path, tuned, collection, crowded, monkeypatch, rank, fault, then):
+    monkeypatch.setattr(hard_negatives, "HITS", 120)
     mining.mine(tmp_path, tuned, collection.given, "alone")
     args = mining.arguments(tmp_path, tuned, collection.given, "killed", 4, "--threads", "1")
-    assert on(2, hard_negatives, args, killing(rank, module, name, call))[rank] == KILLED
+    assert on(2, hard_negatives, args, killing(rank, *fault))[rank] == KILLED
     assert on(then, hard_negatives, args) == [0] * then
     assert mining.files(tmp_path / "killed") == mining.files(tmp_path / "alone")
+    record = json.loads(args.output.read_text())
+    assert record["processes"] == then and record["pools"]["sw"]["questions"] == 40
     assert not args.state.exists()
 
 

@@ -46,39 +46,30 @@ def test_the_runs_are_those_of_a_full_ranking(tmp_path, encoder, data):
     retrieve.run(arguments(tmp_path, encoder, data))
     record = json.loads((tmp_path / "out/retrieval.json").read_text())
     assert record["labels"] == ["generated data", "stand-in checkpoint"]
-    facts = record["searches"]["sw"]
-    assert {"language": "sw", "pool": "sw", "queries": 5, "passages": 100}.items() <= facts.items()
-    assert not (tmp_path / "state/out").exists()
-    loaded = load_encoder(encoder.parent, SPEC)
-    passages = lines_of(tmp_path / "th/c/corpus.jsonl.gz")
-    vectors = loaded.encode([p["text"] for p in passages], "passage").astype(np.float64)
-    run = read_run(tmp_path / "out/runs/th.trec.gz")
+    facts = {"language": "sw", "pool": "sw", "queries": 5, "passages": 100}
+    assert facts.items() <= record["searches"]["sw"].items() and not (tmp_path / "state/out").exists()
+    loaded, run = load_encoder(encoder.parent, SPEC), read_run(tmp_path / "out/runs/th.trec.gz")
+    passages = {row["docid"]: row["text"] for row in lines_of(tmp_path / "th/c/corpus.jsonl.gz")}
+    vectors = loaded.encode(list(passages.values()), "passage").astype(np.float64)
     for topic in lines_of(tmp_path / "th/t/test.jsonl.gz"):
-        scores = vectors @ loaded.encode([topic["query"]], "query")[0].astype(np.float64)
-        best = np.sort(scores)[::-1][:20]
-        assert [score for _, score in run.hits(topic["query_id"])] == pytest.approx(best.tolist(), rel=1e-4)
-        by_id = {p["docid"]: score for p, score in zip(passages, scores, strict=True)}
-        assert [by_id[name] for name, _ in run.hits(topic["query_id"])] == pytest.approx(best.tolist(), rel=1e-4)
+        products = vectors @ loaded.encode([topic["query"]], "query")[0].astype(np.float64)
+        names, scores = zip(*run.hits(topic["query_id"]), strict=True)
+        best, by_id = sorted(products, reverse=True)[:20], dict(zip(passages, products, strict=True))
+        assert list(scores) == pytest.approx(best, rel=1e-4)
+        assert [by_id[name] for name in names] == pytest.approx(best, rel=1e-4)
 
 
-def test_the_vectors_of_one_pool_lie_there_at_a_time(tmp_path, encoder, data, monkeypatch):
-    """What a run needs of the disk is its largest pool: one is put away before the next is encoded."""
-    args, seen = arguments(tmp_path, encoder, data), []
+def test_the_vectors_of_one_collection_lie_there_at_a_time(tmp_path, encoder, data, monkeypatch):
+    """What a run needs of the disk is its largest collection: one is put away before the next is encoded."""
+    args, seen, write = arguments(tmp_path, encoder, data), [], search_job.write_run
 
-    def watched(module, name):
-        original = getattr(module, name)
+    def watched(*given, **named):
+        seen.append([path.parent.name for path in args.state.rglob("vectors.npy")])
+        return write(*given, **named)
 
-        def function(*given, **named):
-            seen.append({path.parent.name for path in args.state.rglob("vectors.npy")})
-            return original(*given, **named)
-
-        monkeypatch.setattr(module, name, function)
-
-    for module, name in ((vector_files, "_save_progress"), (search_job, "write_run")):
-        watched(module, name)
+    monkeypatch.setattr(search_job, "write_run", watched)
     retrieve.run(args)
-    assert {frozenset(pools) for pools in seen} == {frozenset({"sw"}), frozenset({"th"})} and len(seen) > 8
-    assert not args.state.exists()
+    assert seen == [["sw"], ["th"]] and not args.state.exists()
 
 
 def test_texts_that_were_cut_are_counted(tmp_path, encoder, data):
@@ -93,20 +84,13 @@ def test_texts_that_were_cut_are_counted(tmp_path, encoder, data):
     assert facts["cut_queries"] == too_long("th/t/test.jsonl.gz", "query")
 
 
-def test_a_broken_query_tower_is_named_and_once_mended_nothing_of_it_is_left(tmp_path, encoder, data, monkeypatch):
-    retrieve.run(arguments(tmp_path, encoder, data, "whole"))
+def test_a_broken_query_tower_is_named(tmp_path, encoder, data, monkeypatch):
     good = Encoder._encode
-    with monkeypatch.context() as patch:
-
-        def broken(encoder, tokens, kind, *options, **more):
-            return good(encoder, tokens, kind, *options, **more) * (np.nan if kind == "query" else 1)
-
-        patch.setattr(Encoder, "_encode", broken)
-        with pytest.raises(SteleError, match=r"query 1 of 5 \('.+'\): its vector is not finite"):
-            retrieve.run(arguments(tmp_path, encoder, data))
+    broken = lambda *given, **more: good(*given, **more) * (np.nan if given[2] == "query" else 1)  # noqa: E731
+    monkeypatch.setattr(Encoder, "_encode", broken)
+    with pytest.raises(SteleError, match=r"query 1 of 5 \('.+'\): its vector is not finite"):
+        retrieve.run(arguments(tmp_path, encoder, data))
     assert not (tmp_path / "out").exists()
-    retrieve.run(arguments(tmp_path, encoder, data))
-    assert files(tmp_path / "out") == files(tmp_path / "whole")
 
 
 @pytest.mark.parametrize(
@@ -158,24 +142,18 @@ def test_limit_searches_few_queries_among_their_own_passages(tmp_path, encoder, 
     monkeypatch.setattr(retrieve, "OTHERS", 4)
     retrieve.run(arguments(tmp_path, encoder, data, "out", "--limit", "2"))
     record = json.loads((tmp_path / "out/retrieval.json").read_text())
-    assert "limited" in record["labels"]
-    assert record["searches"]["th"]["queries"] == 2
-    run = read_run(tmp_path / "out/runs/th.trec.gz")
-    names = set(run.names.to_pylist())
-    assert {"0#0", "7#0"} <= names  # what is judged relevant to the two queries
-    assert len(names) == 10  # and 4 others for each
+    assert "limited" in record["labels"] and record["searches"]["th"]["queries"] == 2
+    names = set(read_run(tmp_path / "out/runs/th.trec.gz").names.to_pylist())
+    assert {"0#0", "7#0"} <= names and len(names) == 2 + 2 * 4, "what is judged, and 4 others for each query"
 
 
-@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
-def test_keep_index_keeps_vectors_that_numpy_reads(tmp_path, encoder, data, precision):
-    spec = {**SPEC, "precision": precision}
+@pytest.mark.parametrize(("precision", "dtype"), [("float32", np.float32), ("bfloat16", np.float16)])
+def test_keep_index_keeps_vectors_that_numpy_reads(tmp_path, encoder, data, precision, dtype):
+    spec, folder = {**SPEC, "precision": precision}, tmp_path / "index/sw"
     retrieve.run(arguments(tmp_path, encoder, data, "out", "--keep-index", str(tmp_path / "index"), spec=spec))
-    vectors = np.load(tmp_path / "index/sw/vectors.npy")
-    assert vectors.shape == (100, 32)
-    assert vectors.dtype == (np.float16 if precision == "bfloat16" else np.float32)
-    assert np.load(tmp_path / "index/sw/ids.npy")[1] == b"1#0"
-    names = [MARK, "ids.npy", "progress.json", "vectors.npy"]
-    assert sorted(path.name for path in (tmp_path / "index/sw").iterdir()) == names
+    vectors = np.load(folder / "vectors.npy")
+    assert vectors.shape == (100, 32) and vectors.dtype == dtype and np.load(folder / "ids.npy")[1] == b"1#0"
+    assert sorted(path.name for path in folder.iterdir()) == [MARK, "ids.npy", "progress.json", "vectors.npy"]
 
 
 @pytest.mark.parametrize("name", ["thesis.tex", "vectors.npy", "progress.json"])
