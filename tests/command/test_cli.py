@@ -95,7 +95,6 @@ def test_another_package_has_its_commands_at_its_top(capsys):
 
 
 def test_every_command_is_listed_with_a_line_in_the_imperative():
-    """The line is the first one of the docstring, which the listing reads without importing the module."""
     for stage, package in [*((stage, "stele") for stage in cli.GROUPS), ("", "stele_world")]:
         for name, line in cli.commands(stage, package).items():
             module = importlib.import_module(".".join(filter(None, (package, stage, name))))

@@ -95,7 +95,6 @@ def test_the_local_worker_is_for_one_process(monkeypatch, capsys):
 
 
 def test_a_command_that_is_not_for_several_processes_is_refused(capsys):
-    """By what rules.yaml says of the rule of its name."""
     assert cli.main(["--gpus", "2", "cluster", "cancel"]) == 1
     rules = "pretrain, finetune, retrieve, encode_collection, hard_negatives"
     assert f"cancel runs in one process; several can share {rules}" in capsys.readouterr().err
@@ -262,7 +261,6 @@ def test_several_nodes_take_one_srun_with_the_same_command_on_each(tmp_path, mon
 
 
 def test_processes_without_gpus_know_each_other(tmp_path):
-    """Whether or not the CPU was asked for: two that take themselves for alone would write the same files."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

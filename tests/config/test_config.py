@@ -44,15 +44,12 @@ def test_the_shipped_schema_is_in_sync(root):
         ({"models": {"mine": {"base": "xlmr", "recipe": "mms"}}}, ["models.mine.recipe", "'mms'", "'msm'"]),
         ({"models": {"mine": {"base": "mine", "recipe": "msm"}}}, ["models.mine.base", "mine starts from mine"]),
         ({"models": {"mine": {"checkpont": "x"}}}, ["models.mine.checkpont", "'checkpoint'"]),
-        ({"models": {"a/b": {"checkpoint": "x"}}}, ["a/b"]),
         ({"models": {"modèle": {"checkpoint": "x"}}}, ["modèle", "letters of English"]),
         ({"models": {"mine": {"checkpoint": "x", "tables": ["msm/99"]}}}, ["models.mine.tables.0", "'msm/9'"]),
-        ({"models": {"mine": {"checkpoint": "x", "tables": ["msm/9", "msm2"]}}}, ["models.mine.tables.1", "'msm/2'"]),
         ({"models": {"mine": {"checkpoint": "x", "encoding": {"poling": "mean"}}}}, ["mine.encoding", "'pooling'"]),
         ({"models": {"mine": {"checkpoint": "x", "encoding": {"pooling": "men"}}}}, ["mine.encoding", "'men'"]),
         ({"user_data": {"laqera": "x"}}, ["user_data", "'laqera'", "'lareqa'"]),
         ({"recompute": "mine"}, ["recompute", "'own' or 'all'"]),
-        ({"results_dir": "."}, ["results_dir", "'.'"]),
         ({"results_dir": "/"}, ["config.yaml: results_dir: found '/' (the project lies in it)", "a folder of its own"]),
         ({"models": {"xlmr": {"label": "abc\u202e"}}}, ["models.xlmr.label", "U+202E (RIGHT-TO-LEFT OVERRIDE) at 4"]),
         ({"models": {"xlmr": {"label": "two\nlines"}}}, ["models.xlmr.label", "U+000A (a control character) at 4"]),
@@ -69,11 +66,9 @@ def test_the_shipped_schema_is_in_sync(root):
         ({"models": {"mine": {"base": "bm25", "recipe": "msm"}}}, ["models.mine.base", "bm25 has no encoder"]),
         ({"languages": [False]}, ["languages.0", "YAML reads an unquoted no or off so: put it in quotes"]),
         ({"offline": "yes"}, ["offline", "found 'yes'"]),
-        ({"offline": 1}, ["offline", "found 1"]),
         ({"models": {"mine": {"checkpoint": "a/b", "revision": 1234567}}}, ["revision", "put them in quotes"]),
         ({"models": {"mine": {"checkpoint": "x", "tables": ["msm/١"]}}}, ["models.mine.tables.0"]),
         ({"seeds": [0, 1]}, ["; for example seeds={pretraining: [0, 1], finetuning: [0]}"]),
-        ({"papers": "msm"}, ["; for example papers=[msm, kept]"]),
     ],
 )
 def test_a_wrong_name_gets_the_key_what_was_found_and_the_nearest(values, parts):
@@ -101,7 +96,6 @@ def test_a_folder_s_name_is_taken_without_its_trailing_slash():
 
 
 def test_the_folder_of_results_that_nobody_named_is_refused_with_its_name(tmp_path, monkeypatch):
-    """A KeyError, where `results/` holds other files and config.yaml names no folder."""
     (tmp_path / "results").mkdir()
     (tmp_path / "results/thesis.tex").touch()
     monkeypatch.chdir(tmp_path)

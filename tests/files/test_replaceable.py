@@ -122,7 +122,6 @@ def test_an_output_whose_record_snakemake_has_deleted_is_made_again(tmp_path):
 
 
 def test_without_a_mark_the_record_says_what_there_is(tmp_path):
-    """Of outputs older than marks, and of copies without hidden files."""
     out = made(tmp_path / "out")
     (out / MARK).unlink()
     with pytest.raises(SteleError, match=r"pairs.parquet"):

@@ -35,7 +35,6 @@ def test_another_repository_of_a_known_model_has_no_revision_of_the_first(jobs):
 
 
 def test_what_a_checkpoint_is_for_is_said_before_it_is_fetched_and_changes_no_job(jobs):
-    """Of encoders that are used as they are; those of the papers get their pooling from a recipe, generators none."""
     mine = {"checkpoint": "a/b", "encoding": {"pooling": "cls", "dimension": 64}}
     models = {"mine": mine, "base": {"checkpoint": "a/c"}, "card": {"checkpoint": "a/d"}}
     plan = jobs(scale="paper", models=models, cards={"card": ["belebele"]})
@@ -58,7 +57,6 @@ def test_each_key_of_an_encoding_is_said_once_by_the_first_who_says_it(jobs):
 
 @pytest.mark.parametrize("benchmark", ["mrtydi", "xor_retrieve", "nq"])
 def test_a_pair_of_title_and_text_is_for_encoders_that_are_fine_tuned_on_it(jobs, benchmark):
-    """Of a plain folder, too, which states nothing; config.yaml decides, and so it does of one of the user's."""
     plan = jobs(scale="paper", models={"mcontriever_marco": {"encoding": {"passage_format": "title_text_pair"}}})
     formats = {model: plan.retrieval.encoding(benchmark, model).passage_format for model in ("mdpr_marco", "me5_base")}
     assert set(formats.values()) == {"title_text"}
@@ -77,7 +75,6 @@ def test_plain_folders_read_as_much_as_their_cards_say_and_not_as_a_benchmark_wo
 
 @pytest.mark.parametrize("benchmark", ["nq", "xor_retrieve", "xsa"])
 def test_a_known_encoder_under_another_name_is_encoded_alike(jobs, benchmark):
-    """As `stele evaluate --name` names it; of a plain folder a protocol would decide format and pooling."""
     name, copy = model_of("mcontriever_marco", {}, "copy")
     plan = jobs(scale="paper", models={name: copy}).retrieval
     assert plan.encoding(benchmark, name) == plan.encoding(benchmark, "mcontriever_marco")

@@ -108,7 +108,6 @@ def test_names_of_folders_that_every_command_has_are_plain(jobs, tmp_path, name)
 
 @pytest.mark.parametrize(("name", "wall"), [("mrtydi", "none"), ("xor_dpr_train", "drive")])
 def test_generated_data_lie_in_a_users_folder_only_behind_a_wall(jobs, tmp_path, name, wall):
-    """The others are fetched from the generated mirror, as real ones are from the network; the user's are first."""
     assert catalogue.load("datasets")[name]["wall"] == wall
     given = dataset(jobs(scale="miniature"), name)
     folder = f"resources/miniature/user_data/{name}"

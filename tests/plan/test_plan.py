@@ -24,12 +24,6 @@ def test_every_pretraining_and_mining_recipe_is_valid_and_no_longer_than_its_obj
             assert plan.mining.recipe("msm").sentences <= recipe.sentences
 
 
-def test_models_of_one_family_share_their_mined_examples(jobs):
-    plan = jobs(scale="paper")
-    assert plan.models.tokenizer("msm_large") == plan.models.tokenizer("msm") == plan.models.tokenizer("crop") == "xlmr"
-    assert plan.models.tokenizer("msm_en") == "ernie2"
-
-
 def test_one_nq_fine_tuning_serves_three_benchmarks(jobs):
     plan = jobs(scale="paper")
     tested = [("mrtydi", "zero_shot_nq"), ("xor_retrieve", "zero_shot_nq"), ("nq", "supervised")]
@@ -53,7 +47,6 @@ def test_a_row_without_fine_tuning_is_no_mean_over_copies(jobs):
 
 
 def test_a_table_with_seeds_of_its_own_uses_the_configured_ones_of_the_other_kind(jobs):
-    """KEPT's tables name three seeds of fine-tuning; how often a model is pretrained, the configuration says."""
     plan = jobs(scale="paper", seeds={"pretraining": [4, 5], "finetuning": [9]})
     for table in ("kept/02", "kept/04", "kept/07", "kept/09"):
         results = [path.removeprefix("results/") for path in plan.tables.results(table)]

@@ -38,7 +38,6 @@ def test_pairs_are_those_whose_languages_are_both_in_scale():
 
 
 def test_one_s_own_questions_are_answered_in_all_their_pairs(tmp_path):
-    """What is learnt from may then be generated, as in other fine-tunings: the labels say so."""
     of = plan(user_data={"mlqa": str(tmp_path)})
     assert of.rows.problem(ROW) is None
     assert of.rows.languages(ROW) == of.data.benchmark("mlqa").languages
@@ -46,7 +45,6 @@ def test_one_s_own_questions_are_answered_in_all_their_pairs(tmp_path):
 
 @pytest.mark.parametrize(("metric", "is_built"), [("f1", False), ("f1_squad", True)])
 def test_metrics_must_know_the_language_of_the_answers(jobs, tmp_path, metric, is_built):
-    """MLQA's rules for French are wanting; the row was trained before its scoring said so."""
     facts = {"title": "Mine", "languages": ["en-fr"], "data": ["mine"], "judgments": ["mine"]}
     data = {"title": "Mine", "version": "1", "parts": "all", "languages": ["en", "fr"], "files": [], "licence": "mine"}
     made = jobs(

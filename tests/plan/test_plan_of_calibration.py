@@ -58,12 +58,6 @@ def test_all_benchmarks_of_a_calibration_encode_alike(jobs):
                 assert plan.retrieval.encoding(benchmark, model) == plan.retrieval.encoding(learnt_of, model)
 
 
-def test_every_setting_of_the_kind_names_a_recipe_that_there_is():
-    recipes = catalogue.load("recipes")["calibration"]
-    settings = [entry for own in catalogue.load("settings")["settings"].values() for entry in own.values()]
-    assert {entry["calibration"] for entry in settings if "calibration" in entry} == set(recipes)
-
-
 def test_seeds_draw_anew(jobs):
     plan = jobs(scale="miniature", seeds={"pretraining": [0], "finetuning": [0, 1]})
     seeds = plan.rows.seeds(CALIBRATED)

@@ -66,7 +66,6 @@ def test_the_command_is_told_of_mined_negatives_and_not_of_who_mines(plan):
 
 
 def test_a_recipe_whose_training_set_has_no_languages_ends_in_none(plan):
-    """The recipe `nq` was trained in the place of one that is called nq-shi, by a slip or in recipes.yaml."""
     with pytest.raises(SteleError, match=r"training set nq has .*: unknown fine-tuning recipe 'nq-shi'; .* 'nq_shi'"):
         plan.finetuning.recipe("nq-shi")
     assert plan.finetuning.recipe("mrtydi-sw") == plan.finetuning.recipe("mrtydi")
@@ -76,23 +75,8 @@ def test_a_recipe_whose_training_set_has_no_languages_ends_in_none(plan):
         recipes.check_recipes(wrong, "recipes.yaml")
 
 
-@pytest.mark.parametrize(
-    ("key", "value", "reason"),
-    [
-        ("pooling", "cls", "pooling: 'mean', but the recipe says 'cls'"),
-        ("towers", "shared", "separate towers, but the recipe says shared"),
-    ],
-)
-def test_a_recipe_that_cannot_go_on_from_its_start_is_not_planned(jobs, monkeypatch, key, value, reason):
-    of_all = catalogue.load("recipes")["finetuning"]
-    monkeypatch.setitem(of_all, "mine", {**of_all["nq"], "start": "nq", key: value})
-    problem = "not built", f"fine-tuning recipe mine: its start nq has {reason}"
-    assert jobs(scale="paper").availability.finetuning_problem("mine") == problem
-
-
 @pytest.mark.parametrize("keys", [{"start": "mine"}, {"start": None, "miner": "other"}])
 def test_a_recipe_does_not_start_from_itself(keys):
-    """Planning ended in a RecursionError."""
     whole = catalogue.load("recipes")
     of_all = whole["finetuning"]
     own = {"mine": {**of_all["mrtydi"], **keys}, "other": {**of_all["nq"], "start": "mine"}}
@@ -104,7 +88,6 @@ def test_a_recipe_does_not_start_from_itself(keys):
     ("keys", "missing"), [({"miner": "marco"}, "negatives: mined"), ({"negatives": "mined"}, "miner")]
 )
 def test_mined_negatives_and_who_mines_them_are_named_together(plan, monkeypatch, keys, missing):
-    """The job itself refused the recipe, but after the start was trained and the negatives were mined."""
     of_all = catalogue.load("recipes")["finetuning"]
     monkeypatch.setitem(of_all, "mine", {**of_all["mrtydi"], **keys})
     with pytest.raises(SteleError, match=f"fine-tuning recipe 'mine': `{missing}` is missing"):
@@ -112,7 +95,6 @@ def test_mined_negatives_and_who_mines_them_are_named_together(plan, monkeypatch
 
 
 def test_a_training_set_of_another_kind_is_refused(plan, monkeypatch):
-    """squad and squad2 are easily taken for each other: the jobs found that out when the model was pretrained."""
     whole = catalogue.load("recipes")
     monkeypatch.setitem(whole["finetuning"], "mine", {**whole["finetuning"]["nq"], "training_set": "squad2"})
     with pytest.raises(SteleError, match="training set squad2 has no training examples"):

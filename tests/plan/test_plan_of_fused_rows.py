@@ -53,7 +53,6 @@ def test_term_matching_is_expanded_where_that_was_better_on_the_test_topics():
 
 
 def test_what_is_scored_by_answers_is_not_fused(jobs):
-    """Its job had no judgments to choose the weights by, and said so when both rankings were made."""
     lexical = {"kind": "lexical", "k1": 0.9, "b": 0.4}
     mine = {"term": lexical, "mine": {"kind": "fused", "term": "bm25", "dense": "zero_shot_nq"}}
     made = jobs(scale="paper", add_settings={"xor_retrieve": mine})
@@ -79,7 +78,6 @@ def test_an_expanding_model_is_a_row_of_every_setting_that_is_given(plan, tmp_pa
 
 
 def test_term_matching_is_fused_in_the_setting_that_a_benchmark_has_for_it(jobs, monkeypatch):
-    """Mr. TyDi has no `direct` of term matching, but parameters that are chosen on other questions."""
     made = jobs(scale="paper")
     mine = {"kind": "fused", "term": "bm25", "dense": "multilingual"}
     monkeypatch.setitem(made.protocols.settings["mrtydi"], "mine", mine)

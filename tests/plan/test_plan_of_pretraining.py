@@ -229,7 +229,6 @@ REFUSED = (
 
 
 def test_sizes_of_stand_ins_never_reach_a_real_checkpoint(checked, tmp_path):
-    """Be they a generated scale's, or inherited from one; its own sizes, or the papers', are for real ones."""
     with pytest.raises(SteleError, match=REFUSED):
         checked(scale="miniature", models=TRAINED)
     inherited = scale_file(tmp_path, "like: miniature\ngenerated: false")

@@ -46,7 +46,6 @@ def test_table_2_counts_all_its_pairs_at_the_papers_size(jobs, root):
 
 
 def test_pairs_whose_languages_are_not_built_are_not_in_scale(jobs):
-    """The cell of a pair that a scale lacks says so; the others are counted."""
     some = jobs(scale="paper", languages=["de", "en"])
     assert parts(some) == ["de-en"]
     assert [code for code in some.data.languages("statistics") if "-" in code] == ["de-en"]
@@ -64,7 +63,6 @@ def test_generated_vectors_do_not_go_with_a_real_wikipedia(jobs, tmp_path):
 
 
 def test_costs_are_of_the_texts_and_the_vectors(plan):
-    """Seconds of a day at most, for the largest part; the vectors' gigabytes alone are some of them."""
     work = text_costs.section_pairs(plan, part("de-en"))
     assert 8 < work.cpu_seconds < 24 * 3600 and 1e8 < work.kept < 1e11
     assert text_costs.tokenise_sections(plan, part("de-en")).kept > 1e8

@@ -133,7 +133,6 @@ def test_mewsli_x_needs_what_its_own_script_makes_but_to_count_it(jobs, tmp_path
 
 
 def test_every_dataset_of_the_user_has_a_content(jobs, tmp_path):
-    """Also those that are unpacked archives, or of which the catalogue lists no files."""
     assert datasets.dataset("clef").files == []
 
     def contents():

@@ -58,7 +58,6 @@ def test_another_byte_is_another_job_of_its_language_alone(jobs, tmp_path):
 
 
 def test_a_link_that_leads_nowhere_is_named(jobs, tmp_path):
-    """As of a disk that is not mounted."""
     for dataset, name in (("documents", "lv.txt"), ("cc100", "lv.txt.xz")):
         (tmp_path / dataset).mkdir()
         (tmp_path / dataset / name).symlink_to(tmp_path / "disk" / name)

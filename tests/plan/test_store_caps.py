@@ -71,7 +71,6 @@ def test_the_store_of_an_added_model_stays_when_another_one_goes(jobs):
 
 
 def test_an_added_model_reads_the_store_of_an_earlier_one_that_draws_more(jobs):
-    """So that only what the earlier one lacks is mined."""
     models = {
         name: {"recipe": "mlm_equal_compute", "base": "xlmr", "override": {"mlm_sequences": sequences}}
         for name, sequences in (("most", 1024), ("more", 512), ("even_more", 2048))

@@ -92,7 +92,6 @@ def test_input_that_is_there_is_not_missing(tmp_path):
 
 
 def test_the_command_gets_the_other_context_and_all_else_as_it_is(tmp_path):
-    """Wherever its rule spells the context, and nowhere else; its log may be the first in its folder."""
     spec, context, said = str(tmp_path / "spec.yaml"), str(tmp_path / "context.json"), tmp_path / "logs/table/said"
     job = Job("table", log=[str(said)])
     job.input = InputFiles(fromdict={"spec": spec, "context": context})
