@@ -124,7 +124,6 @@ def files_of(folder: Path) -> dict[str, tuple[str, str]]:
     return files
 
 
-# --- with other keys of config.yaml -----------------------------------------------------------------------------------
 def merged(values: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
     """Merges two configurations; the keys of `over` win, and models and data sets are merged by name."""
     both = {

@@ -88,7 +88,6 @@ class AdaptationParts:
         """Records, by benchmark, of which of its texts occur in the training documents."""
         return {name: self.paths.leakage(name, self.values.methods[0]) for name in self.values.benchmarks}
 
-    # --- held-out documents -------------------------------------------------------------------------------------------
     def held_out(self) -> dict[str, str]:
         """Records, by language, of the held-out documents, which no method is trained on."""
         first = self.values.methods[0]
@@ -98,7 +97,6 @@ class AdaptationParts:
             for code in self.pretraining.languages(first)
         }
 
-    # --- jobs ---------------------------------------------------------------------------------------------------------
     def inputs(self, w) -> Inputs:
         return {
             "results": self.results(),

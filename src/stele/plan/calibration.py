@@ -36,7 +36,6 @@ class Calibration:
         """The calibration recipe, as its command takes it."""
         return recipes.scaled("calibration", name, self.paths.settings.sizes)
 
-    # --- languages ----------------------------------------------------------------------------------------------------
     def pair(self, benchmark: str, language: str) -> str:
         """The language pair ("fr-en") that a benchmark's language belongs to; a pair's code is returned as it is."""
         pivot = self.data.benchmark(benchmark).pivot
@@ -69,7 +68,6 @@ class Calibration:
         """The languages (or pairs) of a benchmark that can be calibrated."""
         return [code for code in self.data.languages(benchmark) if code not in self.left_out(benchmark)]
 
-    # --- what a recipe learns -----------------------------------------------------------------------------------------
     @cached_method
     def benchmarks(self, recipe: str) -> list[str]:
         """The benchmarks that have a setting with this calibration recipe, all of which encode alike."""
@@ -99,7 +97,6 @@ class Calibration:
         """Records of the downloaded texts that a recipe is learnt from."""
         return {self.paths.dataset(self.corpus, code) for code in self.documents(recipe)}
 
-    # --- jobs ---------------------------------------------------------------------------------------------------------
     def inputs(self, w) -> Inputs:
         encoder = self.finetuning.encoder(w.model, None, w.seeds)
         return {"encoder": encoder, "documents": list(self.documents(w.recipe).values())}

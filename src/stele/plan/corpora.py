@@ -102,7 +102,6 @@ class Corpora:
         first, costs = self.first("cc100"), catalogue.whole(Costs)
         return whole if first is None else min(whole, first * costs.web_document / costs.cc100_text)
 
-    # --- documents ----------------------------------------------------------------------------------------------------
     def documents(self, corpus: str, language: str) -> list[str]:
         """Records of the documents of a corpus in a language: one, or for Wikipedia one per shard."""
         if corpus != "wikipedia":
@@ -163,7 +162,6 @@ class Corpora:
         shared = len(articles) > 1 or any("index" in Path(name).name for name in files)
         return OwnDump(sum(articles), shared) if articles else None
 
-    # --- the knowledge base -------------------------------------------------------------------------------------------
     @cached_property
     def knowledge_wikis(self) -> list[str]:
         """The wikis whose pages are linked to Wikidata: those of all languages in scale, trained on or not.

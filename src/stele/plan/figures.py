@@ -91,7 +91,6 @@ class Figures:
 
         return {self._file(value): file_key(value) for value in self._from_files if self._can_be_built(value)}
 
-    # --- jobs ---------------------------------------------------------------------------------------------------------
     def inputs(self, w) -> Inputs:
         figure = f"{w.paper}/{w.number}"
         check_known("figure", figure, self.specs)

@@ -159,7 +159,6 @@ class Finetuning:
             return []
         return [self.paths.hard_negatives(w.model, self.recipe(w.recipe).miner, mined, w.seeds)]
 
-    # --- jobs ---------------------------------------------------------------------------------------------------------
     def encoder(self, model: str, recipe: str | None, seeds: str) -> str:
         """Record of a model fine-tuned with a recipe; with `recipe` None, of the model before any fine-tuning."""
         if recipe is None:

@@ -37,10 +37,8 @@ class Mining:
 
     def modules(self, mining: str) -> list[str]:
         """The module of a recipe's mining method."""
-        method = self.recipe(mining).method
-        return [f"pairs.methods.{method}"]
+        return [f"pairs.methods.{self.recipe(mining).method}"]
 
-    # --- what is read -------------------------------------------------------------------------------------------------
     def web_corpus(self, language: str) -> str:
         """The web corpus of a language: the user's documents if given, else CC-100 or the language's substitute."""
         if self.settings.documents:
@@ -82,7 +80,6 @@ class Mining:
         by_language = {(name, code) for name in ("wikipedia", *vectors) for code in languages}
         return by_language | {("wikidata_items", "all")}
 
-    # --- parts --------------------------------------------------------------------------------------------------------
     def parts(self, mining: str, languages: Iterable[str]) -> list[str]:
         """The parts of a mining recipe for the given languages: the languages, or all pairs of them ("en-fr")."""
         if not self.pairs_languages(mining):
@@ -99,7 +96,6 @@ class Mining:
             raise SteleError(f"pairs/{mining}/{part}: no such part; want {' or '.join(right) or 'two languages'}")
         return codes
 
-    # --- jobs ---------------------------------------------------------------------------------------------------------
     def documents(self, mining: str, language: str) -> list[str]:
         """Records of the documents that a mining recipe reads in a language, without held-out documents if any."""
         corpus = self.corpus(mining, language)

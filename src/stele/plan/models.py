@@ -296,7 +296,6 @@ class World:
             facts[name] = {code: shards.get(code) for code in codes}
         return digest(facts)
 
-    # --- layers -------------------------------------------------------------------------------------------------------
     def layer(self, model: str, layer: int, of: int) -> int:
         """Layer number `layer` of a public model with `of` layers; for its stand-in, the layer at the same share."""
         key = self.standin(model)

@@ -26,7 +26,6 @@ class Pretraining:
     data: Data
     mining: Mining
 
-    # --- recipes ------------------------------------------------------------------------------------------------------
     @cached_method
     def values(self, model: str) -> Values:
         """The untyped pretraining recipe of a model in all its languages: catalogue, scale and user keys merged."""
@@ -88,7 +87,6 @@ class Pretraining:
         names = sorted({recipe.objective, same_compute.objective, "mlm"})
         return [f"training.objectives.{name}" for name in names]
 
-    # --- texts --------------------------------------------------------------------------------------------------------
     def _texts(self, model: str, languages: list[str]) -> set[tuple[str, str]]:
         """(dataset, part) of all texts in the given languages from which a model's examples are mined."""
         texts: set[tuple[str, str]] = set()

@@ -58,7 +58,6 @@ class Protocols:
         """Records of all datasets that the evaluation of a row reads."""
         return {*self.data.records(self.datasets(row), self.data.read_languages(row.benchmark)).values()}
 
-    # --- names in paths -----------------------------------------------------------------------------------------------
     @cached_property
     def aliases(self) -> dict[str, dict[str, str]]:
         """Settings by benchmark and short name (alias)."""

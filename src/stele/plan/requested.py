@@ -73,7 +73,6 @@ class RequestedOutputs:
         rows = {self.tables.paths.result(row): row.name for row in (*self.all_rows, *self.rows_of_today)}
         return rows | self.figures.result_files() | self.tables.seed_files()
 
-    # --- jobs ---------------------------------------------------------------------------------------------------------
     def table_inputs(self, w) -> Inputs:
         """Inputs of a table's job, for the tables of papers and of today's encoders."""
         return self.tables_with(f"{w.paper}/{w.number}").inputs(w)
@@ -90,7 +89,6 @@ class RequestedOutputs:
         """Inputs of a figure's job, for the figures of papers and of today's encoders."""
         return (self.today.figures if w.paper == TODAY else self.figures).inputs(w)
 
-    # --- downloads ----------------------------------------------------------------------------------------------------
     def downloads(self) -> list[str]:
         """Records of all downloads that the chosen tables and the user's own models need, each once."""
         rows = [self.rows.downloads(row) for row in self.all_rows if self.rows.problem(row) is None]
@@ -104,7 +102,6 @@ class RequestedOutputs:
             return False
         return not any(map(availability.data.problem, availability.pretraining_data(model).values()))
 
-    # --- knowledge pairs ----------------------------------------------------------------------------------------------
     def knowledge_pairs(self) -> list[tuple[str, str]]:
         """(mining recipe, record) of all knowledge pairs that the rows' models are pretrained on."""
         models = self.availability.models
@@ -115,7 +112,6 @@ class RequestedOutputs:
         """Path of the table of knowledge pair counts, in a list; empty if no chosen row's model reads such pairs."""
         return [self.tables.paths.results("statistics/knowledge_pairs.md")] if self.knowledge_pairs() else []
 
-    # --- context ------------------------------------------------------------------------------------------------------
     def context(self) -> dict[str, Any]:
         """Facts that tables and figures need besides results: scale, reasons for missing rows, the user's own rows."""
         settings, data = self.tables.paths.settings, self.availability.data

@@ -38,7 +38,6 @@ class Retrieval:
     world: World
     rows: Rows
 
-    # --- how texts are encoded ----------------------------------------------------------------------------------------
     def encodings(self, benchmark: str | None, model: str) -> dict[str, dict[str, Any]]:
         """The keys of a model's encoding by origin. Of several origins with a key, the first one below decides it.
 
@@ -99,7 +98,6 @@ class Retrieval:
         """The option --field, the field of a topic that is the query; empty for the collection's default field."""
         return flags({"field": self.protocols.setting(row).get("field")})
 
-    # --- jobs ---------------------------------------------------------------------------------------------------------
     def data(self, w) -> dict[str, str]:
         """Records by `dataset:part` of the texts that are encoded or indexed."""
         return self.protocols.searched(row_of(w))

@@ -99,7 +99,6 @@ class Stores:
         shares = language_probabilities(known, self.pretraining.recipe(model).sampling_alpha) if known else {}
         return {language: shares.get(language, 1.0) for language in languages}
 
-    # --- jobs ---------------------------------------------------------------------------------------------------------
     def pairs(self, w) -> dict[str, str]:
         """Records of the mined examples that a model is pretrained on, by `store:part`."""
         pretraining = self.pretraining

@@ -69,7 +69,6 @@ class Tables:
         """Paths of the files with corrections of claims."""
         return [str(folder / CORRECTIONS) for folder in self.folders.values() if (folder / CORRECTIONS).is_file()]
 
-    # --- rows ---------------------------------------------------------------------------------------------------------
     @cached_method
     def rows_of(self, table: str) -> list[RunKey]:
         """The rows of a table, including those of the user's own models. Raises SteleError for unknown names in it."""
@@ -95,7 +94,6 @@ class Tables:
         problems = {row: self.rows.problem(row) for row in self.rows_of(table)}
         return {row: problem for row, problem in problems.items() if problem}
 
-    # --- results ------------------------------------------------------------------------------------------------------
     def results(self, table: str) -> list[str]:
         """Paths of the results that a table depends on: those of its rows that can be built."""
         seeds_of_rows = self.seeds(table)
@@ -124,7 +122,6 @@ class Tables:
         rows = [item for table in self.specs for item in self.seeds(table).items()]
         return {self.paths.seed_result(row, name): row.name for row, seeds in rows for name in seeds}
 
-    # --- jobs ---------------------------------------------------------------------------------------------------------
     def inputs(self, w) -> Inputs:
         table = f"{w.paper}/{w.number}"
         check_known("table", table, self.specs)

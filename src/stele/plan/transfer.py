@@ -19,7 +19,6 @@ class Transfer:
     paths: Paths
     data: Data
 
-    # --- recipes ------------------------------------------------------------------------------------------------------
     @cached_method
     def titles(self, recipe: str) -> TitleQueriesRecipe:
         """Recipe that makes a training set of a Wikipedia's titles, as its command takes it."""
@@ -55,7 +54,6 @@ class Transfer:
         """Windows of the documents for which queries are generated, as JSON; they are those of the search."""
         return as_json(self.data.benchmark(self.benchmark(recipe, language)).windows.given())
 
-    # --- what they are made of ----------------------------------------------------------------------------------------
     def translations(self, name: str, language: str) -> dict[str, str]:
         """Records, by `dataset:part`, of the pairs on which a generator is fine-tuned."""
         return self.data.records(self.data.training_set(self.translated(name, language)).data, [language])
@@ -85,7 +83,6 @@ class Transfer:
         model = self.written_by(training_set, language)
         return records | ({self.paths.checkpoint(model)} if model else set())
 
-    # --- jobs ---------------------------------------------------------------------------------------------------------
     def generator_inputs(self, w) -> Inputs:
         return {
             "generator": self.paths.checkpoint(self.model(w.recipe, w.part)),
