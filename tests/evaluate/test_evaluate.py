@@ -203,7 +203,7 @@ def test_a_folder_or_a_repository_cannot_lead_elsewhere(tmp_path, name):
 
 def test_a_configuration_is_written_in_its_folder_alone(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("stele.evaluate.evaluate.FOLDER", tmp_path / "evaluate")
-    monkeypatch.setattr("stele.config.user_models._key", lambda name, known: f"../{name}")
+    monkeypatch.setattr("stele.config.user_models._named", lambda name, default: f"../{default}")
     assert cli.main(["evaluate", "owner/victim", "--plan"]) == 1
     assert "could lead outside its folder" in capsys.readouterr().err and not list(tmp_path.iterdir())
 

@@ -1,11 +1,8 @@
 """The command line: `stele STAGE COMMAND`, or `python -m stele` where the package is not installed.
 
-Options before the stage give the job's nodes, GPUs and CPUs; with several processes, each of them runs the command
-(`stele.command.launch`). A command is the module `stele/{stage}/{command}.py`.
-Such a module has a docstring (its first line is the help), a class of its jobs (`stele.command.arguments`) and
-`run(args)`, which runs one.
-Another package may use the same command line for modules at its top: `stele-world COMMAND` runs
-`stele_world/{command}.py`.
+Options before the stage give the job's nodes, GPUs and CPUs (`stele.command.launch`). A command is the module
+`stele/{stage}/{command}.py`: a docstring (its first line is the help), a class of its jobs (`stele.command.arguments`)
+and `run(args)`, which runs one. `stele-world COMMAND` runs `stele_world/{command}.py`.
 """
 
 from __future__ import annotations
@@ -43,7 +40,6 @@ def commands(stage: str, package: str = PACKAGE) -> dict[str, str]:
 
 
 def _program(package: str) -> str:
-    """Name of a package's command-line program."""
     return package.replace("_", "-")
 
 

@@ -1,8 +1,7 @@
 """Starts a command in several processes, one per GPU: by torchrun on one node, by srun and torchrun on several.
 
-The general options of the command line (`stele --nodes 2 --gpus 4 --cpus 32 STAGE COMMAND`) give a job's resources. The
-command is the same for any number of processes; each reads its rank from the environment that torchrun sets
-(`stele.training.processes.process_context`).
+The general options of the command line (`stele --nodes 2 --gpus 4 --cpus 32 STAGE COMMAND`) give a job's resources.
+Each process reads its rank from the environment that torchrun sets (`stele.training.processes.process_context`).
 """
 
 from __future__ import annotations

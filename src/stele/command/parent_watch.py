@@ -1,8 +1,7 @@
 """Ends a job when the driver (the Snakemake process) that started it is gone, so that no orphan goes on writing.
 
-A killed Snakemake leaves its shells running. The Snakefile therefore names its process in `STELE_DRIVER`; each command
-looks now and then whether that process still lives. On a cluster that process is the Snakemake of the job itself, which
-SLURM ends with it: the one that submitted it is on another host, and may die while its jobs go on.
+A killed Snakemake leaves its shells running, so each command looks whether the process in `STELE_DRIVER` still lives.
+On a cluster that is the Snakemake of the job itself: the one that submitted it may die while its jobs go on.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """An optional local worker: it has torch and transformers loaded and forks a child for each command.
 
-Starting Python with torch and transformers takes seconds, longer than most miniature jobs; a fork takes hundredths.
 The worker loads third-party packages only, never Stele's own modules, so each child runs the code as it is on disk.
-The command line is the same with and without it: `python -m stele` asks the worker named in `STELE_WORKER` and runs the
-command itself when there is none.
+`python -m stele` asks the worker named in `STELE_WORKER` and runs the command itself when there is none.
 
 Protocol over a Unix socket: the client (`hand_over.py`) sends one JSON line (package, argv, cwd, environment, its
 Python's folder, its process) with its three standard file descriptors, then one line per signal it is sent; the worker
@@ -103,11 +101,6 @@ def _file_of_child(path: str, client: int) -> Path:
     return Path(f"{path}-{client}")
 
 
-def _drop(path: Path) -> None:
-    with contextlib.suppress(OSError):
-        path.unlink()
-
-
 def serve(server: socket.socket, preload: Sequence[str] = PRELOAD) -> None:
     """Accepts commands for as long as the driver lives; one process, no threads, so that forking is safe."""
     import importlib
@@ -150,12 +143,12 @@ def serve(server: socket.socket, preload: Sequence[str] = PRELOAD) -> None:
                 if item in clients:
                     _forward(item, clients[item])
             elif item in ends:
-                _drop(children.pop(clients[ends[item]]))
+                children.pop(clients[ends[item]]).unlink(missing_ok=True)
                 _finish(item, ends.pop(item), clients)
     for child in clients.values():
         _kill(child, signal.SIGKILL)
     for path in children.values():
-        _drop(path)
+        path.unlink(missing_ok=True)
 
 
 def _request(connection: socket.socket) -> tuple[dict, list[int]] | None:

@@ -266,12 +266,10 @@ def _check_adaptation(adapt: Adaptation, config: Config, where: Sources) -> None
 
 def _check_ancestry(key: str, config: Config, place: str) -> None:
     """Refuses a model that starts from itself, directly or through other models."""
+    bases = {name: model.base for name, model in catalogue.entries(CatalogueModel).items()}
+    bases |= {name: model.base for name, model in config.models.items() if model.base}
     line = [key]
-    while True:
-        user_model, model = config.models.get(line[-1]), catalogue.entries(CatalogueModel).get(line[-1])
-        base = (user_model and user_model.base) or (model and model.base)
-        if base is None:
-            return
+    while base := bases.get(line[-1]):
         line.append(base)
         if base in line[:-1]:
             raise SteleError(f"{place}: {' starts from '.join(line)}; name another model to start from")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -114,16 +114,12 @@ def repository_of(folder: Path) -> str:
 
 def _named(name: str | None, default: str) -> str:
     """The key that the user gives a model, else one made from the name of its folder or repository."""
+    key = re.sub(r"[^A-Za-z0-9_.-]", "_", name or default).lstrip("_.-") or "model"
     if name is None:
-        return _key(default, catalogue.entries(Model))
-    if _key(name, {}) != name:
+        return f"{key}_own" if key in catalogue.entries(Model) else key
+    if key != name:
         raise SteleError(f"--name {name!r}: want letters, digits, '_', '-' and '.', a letter or digit first")
     return name
-
-
-def _key(name: str, known: Container[str]) -> str:
-    key = re.sub(r"[^A-Za-z0-9_.-]", "_", name).lstrip("_.-") or "model"
-    return f"{key}_own" if key in known else key
 
 
 def encoding_of(pairs: Sequence[str]) -> dict[str, Any]:

@@ -1,9 +1,8 @@
 """Writes outputs whole or not at all, and replaces only files that the same job wrote.
 
-A file or folder is written under a temporary name beside its path, then moved. A folder is replaced or emptied only if
-it is new or empty, or if the same job made everything in it. The proof is a mark: a hidden file with the job and the
-names of all files that it wrote. Snakemake does not know the mark, so it remains when Snakemake deletes a record before
-its job runs again. In a folder without a mark, such as a copy that lost its hidden files, the record lists the files.
+A file or folder is written under a temporary name beside its path, then moved. A folder is replaced only if it is new
+or empty, or if the same job made everything in it. The proof is a mark: a hidden file with the job and the names of all
+files that it wrote, which remains when Snakemake deletes a record. Without a mark, the record lists the files.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Formats outputs: texts without hidden characters, CSV, Markdown tables, durations.
 
 A spreadsheet shows our CSV without running it as formulas: a text that would begin a formula gets an apostrophe in
-front; a number keeps its sign. A text that already begins with apostrophes before such a sign gets one more, so that
-removing one apostrophe restores every text (docs/tables.md has the line of code that does).
+front, which docs/tables.md says how to remove; a number keeps its sign.
 """
 
 from __future__ import annotations
@@ -37,9 +36,8 @@ def plain_label(text: str) -> str:
 
 
 END = "\r\n"
-_FORMULA = re.compile(
-    r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]"
-)  # the last four: wide forms, which East Asian editions run
+# the last four: wide forms, which East Asian editions run
+_FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 _NUMBER = re.compile(r"[+-]?(\d[\d,]*\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|nan)|-", re.ASCII)  # or a dash for none
 
 

@@ -1,7 +1,6 @@
 """Reads files from outside; any problem raises one SteleError that names the file.
 
-A reader reports the errors that it knows. This module reports, for all readers, the errors that a parser finds beyond
-them: damage, wrong types, endless nesting, a folder in place of a file.
+A reader reports the errors that it knows. This module reports what a parser finds beyond them, such as damage.
 """
 
 from __future__ import annotations
@@ -22,8 +21,6 @@ from typing import IO, Any
 from stele.errors import SteleError, exhausted
 
 LARGEST_SEED = 2**32 - 1  # of numpy's and torch's generators alike
-
-
 AGAIN = "get it again"
 _DAMAGE = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile)
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")  # an escape that may be half a character
@@ -156,8 +153,6 @@ class KeyTwice(ValueError):
 
 
 DECODER = json.JSONDecoder(object_pairs_hook=_once)
-
-
 LONGEST = 1 << 20  # bytes of a long name or of extended headers, which are read at once
 _READ_AT_ONCE = b"xgXLK"  # the types of such headers
 

@@ -24,8 +24,6 @@ Betas = Annotated[tuple[Momentum, Momentum], Field(strict=False)]  # YAML and JS
 LINES = 8  # most findings of one error
 Key = str | int
 Values = Mapping[str, Any]  # of a model before it is typed, as a file of YAML or JSON has them
-
-
 T = TypeVar("T")
 
 

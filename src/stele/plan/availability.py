@@ -13,8 +13,6 @@ from stele.plan.settings import cached_method
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Availability:
-    """Finds out why a model, or the data that a row reads, is not available."""
-
     models: Models
     data: Data
     pretraining: Pretraining

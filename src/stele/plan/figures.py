@@ -67,7 +67,6 @@ class Figures:
         return {row.name: seeds[0] for row in rows if (seeds := self.rows.seeds(row))}
 
     def _file(self, value: CellSource) -> str:
-        """The file that holds a value."""
         from stele.papers.figure import file_name
 
         seeds = self.rows.seeds(value.result)[:1]  # none: a count

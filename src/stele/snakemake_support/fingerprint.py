@@ -1,10 +1,9 @@
 """Fingerprints of commands: a hash of all code that a command can reach, so that a change reruns only affected jobs.
 
-Snakemake does not see imported packages. The fingerprint of a command is therefore a param of its rule. It covers the
-syntax trees (no comments, formatting or docstrings) of the command's module and of all modules of Stele that it
-imports, directly or indirectly, also inside functions. The rule names modules that are chosen at run time (an
-objective, a benchmark). A module that reads facts about languages lists their keys in `LANGUAGE_FACTS`; the
-fingerprint then covers the values of these keys in languages.yaml.
+Snakemake does not see imported packages, so the fingerprint of a command is a param of its rule. It covers the syntax
+trees (no comments, formatting or docstrings) of all modules of Stele that the command's module imports, directly or
+indirectly, also inside functions. The rule names modules that are chosen at run time (an objective, a benchmark). A
+module that reads facts about languages lists their keys in `LANGUAGE_FACTS`, whose values are covered, too.
 """
 
 from __future__ import annotations

@@ -154,7 +154,6 @@ class Terminal(logging.Handler):
             self.console.print(Text(record.msg), Text(f"open {page(self.workflow.dag)}"), sep="\n")
 
     def _failed(self, record: logging.LogRecord) -> None:
-        """Prints the job that failed, the last line of its log, and the path of the log."""
         if self.overview:
             self.overview.note(record.jobid, "failed")
         log = next(iter(record.log or ()), "")

@@ -1,10 +1,8 @@
 """Writes the table context that rule `context` reads, and renders tables whose rows were not all built.
 
-The plan passes the context to the rule as a file: at the papers' sizes it has tens of kilobytes, too many for a command
-line. The rule is local, so the process that plans it runs it; its param is a digest of the context, which triggers it.
-
-After a run, tables with missing rows are rendered from the existing results, and the next run builds them again. The
-run's graph of jobs shows which rows failed: a row fails if any job upstream of it failed.
+The context is too long for a command line, so the plan passes it to the rule as a file. The rule is local: the process
+that plans it runs it; its param is a digest of the context, which triggers it. After a run, tables with missing rows
+are rendered from the existing results, and the next run builds them again.
 """
 
 from __future__ import annotations

@@ -74,7 +74,6 @@ class Kind(ABC):
 
 @cache
 def _kinds() -> Registry[type[Kind]]:
-    """The kinds of all modules of this package, by name."""
     kinds: Registry[type[Kind]] = Registry("kind of row")
     for name in module_names(__name__):
         for kind, of_kind in importlib.import_module(f"{__name__}.{name}").KINDS.items():

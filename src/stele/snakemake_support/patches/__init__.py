@@ -48,5 +48,4 @@ class Patch:
 
 @cache
 def _warn(sentence: str) -> None:
-    """Prints a message, once."""
     print(sentence, file=sys.stderr)

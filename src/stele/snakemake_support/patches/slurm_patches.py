@@ -155,7 +155,6 @@ def remembered(question: Any, wait: Callable[[], None]) -> Any:
 
 
 def _look_again_soon(executor: Any) -> None:
-    """Limits the time between two status checks of the queue."""
     between = executor.next_seconds_between_status_checks
 
     def bounded(self: Any, seconds: float) -> None:

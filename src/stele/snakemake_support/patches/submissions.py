@@ -130,7 +130,6 @@ class _Listening:
 
 @functools.cache
 def _say_that_it_waits(reason: str) -> None:
-    """Prints that submission waits, once for each reason."""
     print(
         f"Stele: SLURM takes no further job for now. Submitting waits until it does, which costs no attempt. {reason}",
         file=sys.stderr,
