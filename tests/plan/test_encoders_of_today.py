@@ -13,51 +13,51 @@ from stele.config.user_models import model_of
 TODAY = {key: model for key, model in catalogue.entries(Model).items() if model.is_complete}
 
 
-def test_weights_of_sixteen_bits_are_checked_as_such(jobs):
-    plan = jobs(scale="paper", models={"qwen3_4b": {"encoding": {"weights": "float32"}}})
+def test_weights_of_sixteen_bits_are_checked_as_such(paper):
+    plan = paper(models={"qwen3_4b": {"encoding": {"weights": "float32"}}})
     assert plan.sources.checkpoint_params("qwen3_8b")["weights"] == "bfloat16"
     assert "weights" not in plan.sources.checkpoint_params("qwen3_4b")  # config.yaml decides
     assert "weights" not in plan.sources.checkpoint_params("me5_base")
 
 
-def test_a_repository_with_code_names_its_twin_without(jobs):
-    plan = jobs(scale="paper", models={"gte": {"checkpoint": "Alibaba-NLP/gte-multilingual-base"}})
+def test_a_repository_with_code_names_its_twin_without(paper):
+    plan = paper(models={"gte": {"checkpoint": "Alibaba-NLP/gte-multilingual-base"}})
     assert "checkpoint: alibaba-nlp-community/gte-multilingual-base" in plan.sources.checkpoint_params("gte")["instead"]
     assert "instead" not in plan.sources.checkpoint_params("gte_mbase")
 
 
-def test_another_repository_of_a_known_model_has_no_revision_of_the_first(jobs):
+def test_another_repository_of_a_known_model_has_no_revision_of_the_first(paper):
     changed = {"me5_small": {"checkpoint": "a/b"}, "me5_base": {"checkpoint": "a/c", "revision": "v2"}}
-    source = jobs(scale="paper", models=changed).models.checkpoint_source
+    source = paper(models=changed).models.checkpoint_source
     assert source("me5_small") == {"checkpoint": "a/b", "revision": "main"}
     assert source("me5_base")["revision"] == "v2"
     assert source("me5_large")["revision"] == catalogue.entry(Model, "me5_large").revision
 
 
-def test_what_a_checkpoint_is_for_is_said_before_it_is_fetched_and_changes_no_job(jobs):
+def test_what_a_checkpoint_is_for_is_said_before_it_is_fetched_and_changes_no_job(paper):
     mine = {"checkpoint": "a/b", "encoding": {"pooling": "cls", "dimension": 64}}
     models = {"mine": mine, "base": {"checkpoint": "a/c"}, "card": {"checkpoint": "a/d"}}
-    plan = jobs(scale="paper", models=models, cards={"card": ["belebele"]})
+    plan = paper(models=models, cards={"card": ["belebele"]})
     use, params = plan.sources.checkpoint_use, plan.sources.checkpoint_params
     assert json.loads(use("mine")["encoding"]) == {"config": {"dimension": 64, "pooling": "cls"}}
     assert json.loads(use("me5_base")["encoding"])["models"]["query_prompt"] == "query: "
     assert use("card") == {"encoding": "{}"} and use("base") == use("xlmr") == use("mcontriever") == {}
     assert use("mbart") == use("mbart50") == {"generator": True}
-    other = jobs(scale="paper", models={"mine": {**mine, "encoding": {"pooling": "cls", "dimension": 32}}})
+    other = paper(models={"mine": {**mine, "encoding": {"pooling": "cls", "dimension": 32}}})
     assert other.sources.checkpoint_params("mine") == params("mine")
 
 
-def test_each_key_of_an_encoding_is_said_once_by_the_first_who_says_it(jobs):
+def test_each_key_of_an_encoding_is_said_once_by_the_first_who_says_it(paper):
     own = {"me5_base": {"encoding": {"query_prompt": "mine: "}}}
-    said = jobs(scale="paper", models=own).retrieval.encodings("mrtydi", "me5_base")
+    said = paper(models=own).retrieval.encodings("mrtydi", "me5_base")
     assert said["config"] == {"query_prompt": "mine: "}
     assert said["models"] == {"pooling": "mean", "normalize": True, "passage_prompt": "passage: "}
     assert said["benchmark"]["query_length"] == 256 and "query_prompt" not in said["benchmark"]
 
 
 @pytest.mark.parametrize("benchmark", ["mrtydi", "xor_retrieve", "nq"])
-def test_a_pair_of_title_and_text_is_for_encoders_that_are_fine_tuned_on_it(jobs, benchmark):
-    plan = jobs(scale="paper", models={"mcontriever_marco": {"encoding": {"passage_format": "title_text_pair"}}})
+def test_a_pair_of_title_and_text_is_for_encoders_that_are_fine_tuned_on_it(paper, benchmark):
+    plan = paper(models={"mcontriever_marco": {"encoding": {"passage_format": "title_text_pair"}}})
     formats = {model: plan.retrieval.encoding(benchmark, model).passage_format for model in ("mdpr_marco", "me5_base")}
     assert set(formats.values()) == {"title_text"}
     assert plan.retrieval.encoding(benchmark, "mcontriever_marco").passage_format == "title_text_pair"
@@ -67,16 +67,16 @@ def test_a_pair_of_title_and_text_is_for_encoders_that_are_fine_tuned_on_it(jobs
 
 
 @pytest.mark.parametrize(("model", "length"), [("gte_mbase", 8192), ("mcontriever_marco", 512), ("mdpr_marco", 512)])
-def test_plain_folders_read_as_much_as_their_cards_say_and_not_as_a_benchmark_would_have_it(jobs, model, length):
-    said = jobs(scale="paper").retrieval.encodings("miracl", model)
+def test_plain_folders_read_as_much_as_their_cards_say_and_not_as_a_benchmark_would_have_it(paper, model, length):
+    said = paper().retrieval.encodings("miracl", model)
     assert (said["models"]["query_length"], said["models"]["passage_length"]) == (length, length)
     assert not {"query_length", "passage_length"} & said["benchmark"].keys()
 
 
 @pytest.mark.parametrize("benchmark", ["nq", "xor_retrieve", "xsa"])
-def test_a_known_encoder_under_another_name_is_encoded_alike(jobs, benchmark):
+def test_a_known_encoder_under_another_name_is_encoded_alike(paper, benchmark):
     name, copy = model_of("mcontriever_marco", {}, "copy")
-    plan = jobs(scale="paper", models={name: copy}).retrieval
+    plan = paper(models={name: copy}).retrieval
     assert plan.encoding(benchmark, name) == plan.encoding(benchmark, "mcontriever_marco")
 
 
@@ -96,13 +96,13 @@ def test_sizes_give_the_parameters_that_the_card_states(key):
     assert ours == pytest.approx(stated, rel=0.12), ours / stated
 
 
-def test_a_model_is_encoded_as_the_trained_one_that_it_starts_from(jobs):
+def test_a_model_is_encoded_as_the_trained_one_that_it_starts_from(paper):
     """A second pretraining is told what its base states, so its encoder must be evaluated in the same way."""
     own = {
         "mine": {"checkpoint": "some/hub", "encoding": {"pooling": "mean"}},
         "first": {"base": "mine", "recipe": "msm", "override": {"pooling": "cls"}, "encoding": {"query_prompt": "q: "}},
         "second": {"base": "first", "recipe": "msm"},
     }
-    plan = jobs(scale="paper", models=own)
+    plan = paper(models=own)
     assert plan.pretraining.encoding("second") == """ --encoding '{"config":{"pooling":"cls","query_prompt":"q: "}}'"""
     assert plan.retrieval.encodings(None, "second") == {"config": {"pooling": "cls", "query_prompt": "q: "}}

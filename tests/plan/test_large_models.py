@@ -8,8 +8,8 @@ LARGE = ["xlmr_large", "infoxlm_large", "ccp", "msm_large", *TRAINED]
 
 
 @pytest.mark.parametrize("benchmark", BENCHMARKS)
-def test_large_public_models_and_all_trained_from_them_are_read_at_layer_14(jobs, benchmark):
-    plan = jobs(scale="paper", models=TRAINED)
+def test_large_public_models_and_all_trained_from_them_are_read_at_layer_14(paper, benchmark):
+    plan = paper(models=TRAINED)
     for model in LARGE:
         found = plan.retrieval.encoding(benchmark, model)
         assert (found.layer, found.pooling) == (14, "mean"), model
@@ -27,8 +27,8 @@ def test_a_stand_in_and_all_trained_from_it_are_read_at_the_same_share_of_their_
         assert plan.retrieval.encoding("tatoeba", model).layer == layer, model
 
 
-def test_a_checkpoint_of_the_user_s_has_its_own_layers(jobs, tmp_path):
-    plan = jobs(scale="miniature", models={"xlmr_large": {"checkpoint": str(tmp_path)}, **TRAINED})
+def test_a_checkpoint_of_the_user_s_has_its_own_layers(miniature, tmp_path):
+    plan = miniature(models={"xlmr_large": {"checkpoint": str(tmp_path)}, **TRAINED})
     assert {plan.retrieval.encoding("tatoeba", model).layer for model in ("xlmr_large", *TRAINED)} == {14}
 
 

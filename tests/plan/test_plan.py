@@ -24,30 +24,30 @@ def test_every_pretraining_and_mining_recipe_is_valid_and_no_longer_than_its_obj
             assert plan.mining.recipe("msm").sentences <= recipe.sentences
 
 
-def test_one_nq_fine_tuning_serves_three_benchmarks(jobs):
-    plan = jobs(scale="paper")
+def test_one_nq_fine_tuning_serves_three_benchmarks(paper):
+    plan = paper()
     tested = [("mrtydi", "zero_shot_nq"), ("xor_retrieve", "zero_shot_nq"), ("nq", "supervised")]
     rows = [RunKey(benchmark, "msm", setting) for benchmark, setting in tested]
     assert len({plan.rows.inputs(row, "pt0-ft0")["encoder"] for row in rows}) == 1
     assert plan.finetuning.training_sets("mrtydi") == ["mrtydi", "nq"], "its epoch is chosen on the questions of nq"
 
 
-def test_seeds_multiply_results_and_a_public_checkpoint_has_no_pretraining_seed(jobs):
-    plan = jobs(scale="paper", seeds={"pretraining": [0, 1], "finetuning": [0, 1, 2]})
+def test_seeds_multiply_results_and_a_public_checkpoint_has_no_pretraining_seed(paper):
+    plan = paper(seeds={"pretraining": [0, 1], "finetuning": [0, 1, 2]})
     assert plan.rows.seeds(RunKey("nq", "xlmr", "supervised")) == ["pt0-ft0", "pt0-ft1", "pt0-ft2"]
     averaged = plan.scoring.seed_results(SimpleNamespace(benchmark="nq", model="msm", setting="supervised"))
     assert len({*averaged}) == 6 and averaged[-1] == "results/nq/msm/supervised/pt1-ft2.json"
 
 
-def test_a_row_without_fine_tuning_is_no_mean_over_copies(jobs):
+def test_a_row_without_fine_tuning_is_no_mean_over_copies(paper):
     """Equal results once per fine-tuning seed would make a mean's deviation, and a test's error, too small."""
-    plan = jobs(scale="paper", seeds={"pretraining": [2, 3], "finetuning": [4, 5]})
+    plan = paper(seeds={"pretraining": [2, 3], "finetuning": [4, 5]})
     assert plan.rows.seeds(RunKey("nq", "xlmr", "direct")) == ["pt0-ft0"]
     assert plan.rows.seeds(RunKey("nq", "msm", "direct")) == ["pt2-ft0", "pt3-ft0"]
 
 
-def test_a_table_with_seeds_of_its_own_uses_the_configured_ones_of_the_other_kind(jobs):
-    plan = jobs(scale="paper", seeds={"pretraining": [4, 5], "finetuning": [9]})
+def test_a_table_with_seeds_of_its_own_uses_the_configured_ones_of_the_other_kind(paper):
+    plan = paper(seeds={"pretraining": [4, 5], "finetuning": [9]})
     for table in ("kept/02", "kept/04", "kept/07", "kept/09"):
         results = [path.removeprefix("results/") for path in plan.tables.results(table)]
         benchmark = "xor_retrieve" if table == "kept/04" else "mrtydi"
@@ -63,21 +63,21 @@ def test_a_table_with_seeds_of_its_own_uses_the_configured_ones_of_the_other_kin
     assert "results/mrtydi/msm/zero_shot_nq.json" in plan.tables.results("msm/14"), "a table without: the shared mean"
 
 
-def test_a_wall_without_a_copy_is_unavailable_with_the_way_to_get_it(jobs):
-    state, reason = jobs(scale="paper").rows.problem(RunKey("xor_retrieve", "msm", "multilingual"))
+def test_a_wall_without_a_copy_is_unavailable_with_the_way_to_get_it(paper, miniature):
+    state, reason = paper().rows.problem(RunKey("xor_retrieve", "msm", "multilingual"))
     assert state == "unavailable" and "user_data: {xor_dpr_train" in reason
-    assert jobs(scale="miniature").rows.problem(RunKey("xor_retrieve", "msm", "multilingual")) is None
+    assert miniature().rows.problem(RunKey("xor_retrieve", "msm", "multilingual")) is None
 
 
-def test_mining_is_chosen_by_an_override(jobs):
+def test_mining_is_chosen_by_an_override(paper):
     mining = {"msm": "msm_blocks", "mlm": "mlm"}
-    plan = jobs(scale="paper", models={"mine": {"base": "xlmr", "recipe": "msm", "override": {"mining": mining}}})
+    plan = paper(models={"mine": {"base": "xlmr", "recipe": "msm", "override": {"mining": mining}}})
     assert plan.pretraining.stores("mine") == mining and "mining" not in plan.pretraining.recipe("mine").given()
 
 
-def test_an_override_leaves_the_catalogue_s_other_keys_but_those_of_another_recipe(jobs):
+def test_an_override_leaves_the_catalogue_s_other_keys_but_those_of_another_recipe(paper):
     changed = {"override": {"learning_rate": 1e-5}}
-    plan = jobs(scale="paper", models={"msm_mu_0.3": changed, "kept_no_ilk": {"recipe": "msm", **changed}})
+    plan = paper(models={"msm_mu_0.3": changed, "kept_no_ilk": {"recipe": "msm", **changed}})
     recipe = plan.pretraining.recipe("msm_mu_0.3")
     assert (recipe.mu, recipe.learning_rate) == (0.3, 1e-5) and plan.pretraining.recipe("kept_no_ilk").mu == 0.5
 
@@ -99,11 +99,11 @@ def test_planning_needs_no_torch():
     assert (done.stdout, done.returncode) == ("False\n", 0), done.stderr
 
 
-def test_weights_that_nobody_released_are_not_waited_for(jobs):
+def test_weights_that_nobody_released_are_not_waited_for(jobs, paper):
     state, reason = jobs(models={"crop": {"checkpoint": "released"}}).availability.model_problem("crop")
     assert state == "unavailable"
     assert "no weights of crop were released" in reason and "leave `checkpoint` out" in reason
-    state, reason = jobs(scale="paper", models={"msm": {"checkpoint": "released"}}).availability.model_problem("msm")
+    state, reason = paper(models={"msm": {"checkpoint": "released"}}).availability.model_problem("msm")
     assert state == "unavailable" and "user_data: {msm_base: FOLDER}" in reason
 
 

@@ -17,34 +17,34 @@ W = SimpleNamespace(model="xlmr_large", recipe="ccp", seeds="pt0-ft0")
 
 
 @pytest.fixture(scope="module")
-def miniature(jobs):
-    return jobs(scale="miniature")
+def small(miniature):
+    return miniature()
 
 
-def test_two_benchmarks_share_one_calibration_of_an_encoder(miniature):
+def test_two_benchmarks_share_one_calibration_of_an_encoder(small):
     settings = product(("tatoeba", "tatoeba_pairs"), ("shifted", "scaled", "calibrated"))
     rows = [RunKey(benchmark, "xlmr_large", setting) for benchmark, setting in settings]
-    learnt = {miniature.rows.inputs(row, "pt0-ft0")["calibration"] for row in rows}
-    assert learnt == {miniature.paths.calibration("xlmr_large", "ccp", "pt0-ft0")}
-    assert miniature.calibration.benchmarks("ccp") == ["tatoeba", "tatoeba_pairs"]
-    assert "calibration" not in miniature.rows.inputs(CALIBRATED._replace(setting="direct"), "pt0-ft0")
+    learnt = {small.rows.inputs(row, "pt0-ft0")["calibration"] for row in rows}
+    assert learnt == {small.paths.calibration("xlmr_large", "ccp", "pt0-ft0")}
+    assert small.calibration.benchmarks("ccp") == ["tatoeba", "tatoeba_pairs"]
+    assert "calibration" not in small.rows.inputs(CALIBRATED._replace(setting="direct"), "pt0-ft0")
 
 
-def test_the_pairs_are_those_of_all_benchmarks_in_one_direction_each(miniature, jobs):
+def test_the_pairs_are_those_of_all_benchmarks_in_one_direction_each(small, plan):
     pairs = ["ar-en", "es-en", "fr-en", "ru-en", "sw-en", "th-en", "ar-ru", "ja-fr"]
-    assert miniature.calibration.pairs("ccp") == pairs
-    inputs = miniature.calibration.inputs(W)
+    assert small.calibration.pairs("ccp") == pairs
+    inputs = small.calibration.inputs(W)
     languages = ["ar", "en", "es", "fr", "ja", "ru", "sw", "th"]
-    assert inputs["documents"] == [miniature.paths.documents("cc100", language) for language in languages]
-    assert inputs["encoder"] == miniature.rows.inputs(CALIBRATED, "pt0-ft0")["encoder"]
-    paper = jobs(scale="paper").calibration.pairs("ccp")
+    assert inputs["documents"] == [small.paths.documents("cc100", language) for language in languages]
+    assert inputs["encoder"] == small.rows.inputs(CALIBRATED, "pt0-ft0")["encoder"]
+    paper = plan.calibration.pairs("ccp")
     assert len(paper) == len({frozenset(pair.split("-")) for pair in paper}) == 74 + 15
 
 
 @pytest.mark.parametrize("benchmark", ["tatoeba", "tatoeba_pairs"])
-def test_a_pair_is_called_as_the_benchmark_calls_its_first_query_set(jobs, benchmark):
+def test_a_pair_is_called_as_the_benchmark_calls_its_first_query_set(paper, benchmark):
     """A pair that the plan learns and the benchmark calls otherwise would not be there when it is looked up."""
-    plan, reader = jobs(scale="paper"), load_reader(benchmark, RetrievalReader)
+    plan, reader = paper(), load_reader(benchmark, RetrievalReader)
     for language in plan.data.benchmark(benchmark).languages:
         assert plan.calibration.pair(benchmark, language) == reader.query_sets([language])[0].name
 
@@ -58,8 +58,8 @@ def test_all_benchmarks_of_a_calibration_encode_alike(jobs):
                 assert plan.retrieval.encoding(benchmark, model) == plan.retrieval.encoding(learnt_of, model)
 
 
-def test_seeds_draw_anew(jobs):
-    plan = jobs(scale="miniature", seeds={"pretraining": [0], "finetuning": [0, 1]})
+def test_seeds_draw_anew(miniature):
+    plan = miniature(seeds={"pretraining": [0], "finetuning": [0, 1]})
     seeds = plan.rows.seeds(CALIBRATED)
     assert len({plan.rows.inputs(CALIBRATED, name)["calibration"] for name in seeds}) == len(seeds) == 2
 
@@ -75,21 +75,21 @@ def test_a_language_without_a_text_is_left_out_with_the_reason(plan):
     assert plan.requested.context()["left_out"][CALIBRATED.name] == left_out
 
 
-def test_one_s_own_text_is_in_the_languages_that_are_there(jobs, tmp_path):
+def test_one_s_own_text_is_in_the_languages_that_are_there(paper, tmp_path):
     for name in ("fr.txt", "en.txt", "de.txt"):
         (tmp_path / name).write_text("a sentence\n")
-    plan = jobs(scale="paper", user_data={"cc100": str(tmp_path)})
+    plan = paper(user_data={"cc100": str(tmp_path)})
     assert plan.rows.languages(CALIBRATED) == ["de", "fr"]
     assert plan.calibration.pairs("ccp") == ["de-en", "fr-en", "fr-de"]
     reason = f"user_data.cc100: {tmp_path} has no text in el, which calibration would be learnt from"
     assert plan.rows.left_out(CALIBRATED)["el"] == reason
     (tmp_path / "en.txt").unlink()
-    state, reason = jobs(scale="paper", user_data={"cc100": str(tmp_path)}).rows.problem(CALIBRATED)
+    state, reason = paper(user_data={"cc100": str(tmp_path)}).rows.problem(CALIBRATED)
     assert state == "unavailable" and "has no text in" in reason
 
 
-def test_a_text_of_another_world_is_not_learnt_from(jobs, tmp_path):
-    plan = jobs(scale="miniature", user_data={"tatoeba": str(tmp_path)})
+def test_a_text_of_another_world_is_not_learnt_from(miniature, tmp_path):
+    plan = miniature(user_data={"tatoeba": str(tmp_path)})
     state, reason = plan.rows.problem(CALIBRATED)
     assert state == "unavailable" and reason.startswith("calibration: tatoeba is your own data")
     assert "user_data: {cc100: YOUR_FOLDER}" in reason
@@ -97,9 +97,9 @@ def test_a_text_of_another_world_is_not_learnt_from(jobs, tmp_path):
     assert plan.calibration.pairs("ccp") == ["ar-ru", "ja-fr"], "none that no row can use"
 
 
-def test_the_texts_are_downloaded(miniature):
-    downloads = miniature.rows.downloads(CALIBRATED)
-    assert {miniature.paths.dataset("cc100", "ja"), miniature.paths.dataset("tatoeba", "all")} <= downloads
+def test_the_texts_are_downloaded(small):
+    downloads = small.rows.downloads(CALIBRATED)
+    assert {small.paths.dataset("cc100", "ja"), small.paths.dataset("tatoeba", "all")} <= downloads
 
 
 @pytest.mark.parametrize(
@@ -115,8 +115,8 @@ def test_a_pair_is_built_where_both_of_its_languages_are(jobs, values, pairs):
     assert jobs(**values).data.languages("tatoeba_pairs") == pairs
 
 
-def test_what_a_scale_forces_reaches_the_command(jobs, miniature):
-    paper, small = jobs(scale="paper").calibration.recipe("ccp"), miniature.calibration.recipe("ccp")
+def test_what_a_scale_forces_reaches_the_command(plan, small):
+    paper, small = plan.calibration.recipe("ccp"), small.calibration.recipe("ccp")
     assert (paper.sentences, paper.rotation.discriminator_width, paper.threads) == (200_000, 2048, 8)
     assert small.sentences == 2500 and small.rotation.refinements == paper.rotation.refinements == 5
     assert small.rotation.input_dropout == paper.rotation.input_dropout, "what a scale leaves out is MUSE's"
@@ -137,8 +137,8 @@ def test_a_wrong_scale_is_named(values, said):
         check_scale({"title": "mine", "generated": True, "languages": ["en", "sw"], **values}, "mine.yaml")
 
 
-def test_a_missing_folder_of_web_text_is_told_by_the_calibrated_rows_alone(jobs):
-    plan = jobs(scale="paper", user_data={"cc100": "/no/such/folder"})
+def test_a_missing_folder_of_web_text_is_told_by_the_calibrated_rows_alone(paper):
+    plan = paper(user_data={"cc100": "/no/such/folder"})
     problem = {"state": "unavailable", "reason": "user_data.cc100: /no/such/folder is not a folder"}
     assert plan.requested.context()["rows"][CALIBRATED.name] == problem
     assert plan.rows.problem(CALIBRATED._replace(setting="direct")) is None

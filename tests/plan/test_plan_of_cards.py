@@ -20,8 +20,8 @@ def test_a_card_reads_the_default_benchmarks_of_a_model(plan):
     assert scored == [f"{path}/retrieval.json" for path in of_seeds]
 
 
-def test_the_configuration_chooses_the_benchmarks_of_a_model_and_of_no_other(jobs):
-    plan = jobs(scale="paper", cards={"labse": ["tatoeba"]}, seeds={"finetuning": [1, 2]})
+def test_the_configuration_chooses_the_benchmarks_of_a_model_and_of_no_other(paper):
+    plan = paper(cards={"labse": ["tatoeba"]}, seeds={"finetuning": [1, 2]})
     (result,), (scored,) = inputs(plan, "labse").values()
     assert scored.startswith("results/tatoeba/labse/direct/pt0-ft")
     assert scored.removesuffix("/retrieval.json") == result.removesuffix(".json")
@@ -36,14 +36,14 @@ def test_the_configuration_chooses_the_benchmarks_of_a_model_and_of_no_other(job
         ("labse", {"labse": ["mrtidy"]}, "unknown benchmark 'mrtidy'; did you mean 'mrtydi'"),
     ],
 )
-def test_a_card_that_cannot_be_written_says_why(jobs, model, cards, message):
+def test_a_card_that_cannot_be_written_says_why(paper, model, cards, message):
     with pytest.raises(SteleError, match=message):
-        inputs(jobs(scale="paper", cards=cards), model)
+        inputs(paper(cards=cards), model)
 
 
-def test_what_the_catalogue_says_of_a_card_s_model_and_benchmarks_enters_its_params(jobs, monkeypatch):
+def test_what_the_catalogue_says_of_a_card_s_model_and_benchmarks_enters_its_params(paper, monkeypatch):
     def facts(model):
-        return jobs(scale="paper", cards={"labse": ["tatoeba"]}).cards.facts(model)
+        return paper(cards={"labse": ["tatoeba"]}).cards.facts(model)
 
     before = {model: facts(model) for model in ("labse", "me5_small", "me5_base")}
     models = {**catalogue.load("models")}

@@ -8,20 +8,20 @@ from stele.errors import SteleError
 from stele.snakemake_support import fingerprint
 
 
-def own(jobs, **override):
-    return jobs(scale="paper", models={"mine": {"base": "xlmr_large", "recipe": "ccp", "override": override}})
+def own(paper, **override):
+    return paper(models={"mine": {"base": "xlmr_large", "recipe": "ccp", "override": override}})
 
 
-def test_it_reads_the_documents_that_are_mined_for_msm(jobs):
+def test_it_reads_the_documents_that_are_mined_for_msm(paper):
     """The large model has the base model's tokens, so the very files are shared; another window mines nothing."""
-    plan = own(jobs)
+    plan = own(paper)
     mine, msm = (plan.stores.pairs(SimpleNamespace(model=model)) for model in ("mine", "msm"))
     assert mine == msm and {name.split(":")[0] for name in mine} == {"msm", "mlm"}
-    assert own(jobs, window=3).stores.pairs(SimpleNamespace(model="mine")) == mine
+    assert own(paper, window=3).stores.pairs(SimpleNamespace(model="mine")) == mine
 
 
-def test_its_code_is_no_other_objective_s(jobs):
-    plan = own(jobs)
+def test_its_code_is_no_other_objective_s(paper):
+    plan = own(paper)
     reached = {model: fingerprint.closure(plan.pretraining.modules(model)) for model in ("mine", "msm", "crop")}
     files = {model: {name for name in modules if "ccp" in name} for model, modules in reached.items()}
     assert files["msm"] == files["crop"] == {*fingerprint.closure(["pretraining.pretrain"])} & files["mine"] == set()
@@ -32,9 +32,9 @@ def test_its_code_is_no_other_objective_s(jobs):
     ("override", "wanted"),
     [({"window": 1}, "window: 1 sentence is the centre alone"), ({"bank": 512}, "bank: 512 is less than the 1024")],
 )
-def test_overrides_that_make_no_sense_are_named(jobs, override, wanted):
+def test_overrides_that_make_no_sense_are_named(paper, override, wanted):
     with pytest.raises(SteleError, match=wanted):
-        own(jobs, **override).pretraining.recipe("mine")
+        own(paper, **override).pretraining.recipe("mine")
 
 
 @pytest.mark.parametrize("scale", ["miniature", "paper"])
@@ -48,6 +48,6 @@ def test_every_row_of_its_tables_can_be_built_but_those_of_three_models_without_
     assert not any(problem and problem[0] == "not built" for problem in problems.values())
 
 
-def test_such_a_model_can_be_given_as_a_folder(jobs, tmp_path):
-    plan = jobs(scale="paper", models={"criss": {"checkpoint": str(tmp_path)}})
+def test_such_a_model_can_be_given_as_a_folder(paper, tmp_path):
+    plan = paper(models={"criss": {"checkpoint": str(tmp_path)}})
     assert plan.availability.model_problem("criss") is None

@@ -12,36 +12,34 @@ from stele.errors import SteleError
 from stele.sources import dataset
 from tests.jobs import job
 
-PAPER = {"scale": "paper"}
 
-
-def test_a_dump_is_cut_by_its_size(jobs, plan, tmp_path):
+def test_a_dump_is_cut_by_its_size(jobs, miniature, plan, tmp_path):
     sizes, part = catalogue.load("dump_sizes"), plan.settings.sizes.shard_bytes["wikipedia"]
     for code in plan.pretraining.languages("kept"):
         size, shards = sizes[plan.corpora.wiki(code)], len(plan.corpora.documents("wikipedia", code))
         assert shards == 1 or part / 2 < size / shards < 2 * part
         assert shards > 1 or size < 1.5 * part
     assert plan.corpora.dump_mb("en", "fr") == (sizes["enwiki"] + sizes["frwiki"]) >> 20
-    assert jobs(scale="miniature").corpora.dump_mb("en", "fr") == 2
+    assert miniature().corpora.dump_mb("en", "fr") == 2
     (tmp_path / "own.yaml").write_text("title: mine\ngenerated: false\n")
     assert jobs(scale=str(tmp_path / "own.yaml")).corpora.shards("en") == 1
 
 
-def test_a_dump_of_one_s_own_is_cut_by_its_own_size_if_it_can_be_cut(jobs, tmp_path):
+def test_a_dump_of_one_s_own_is_cut_by_its_own_size_if_it_can_be_cut(paper, miniature, tmp_path):
     def filed(name, size):
         (tmp_path / "wiki").mkdir(exist_ok=True)
         with open(tmp_path / "wiki" / name, "wb") as handle:
             handle.truncate(size)
 
-    part = jobs(**PAPER).settings.sizes.shard_bytes["wikipedia"]
+    part = paper().settings.sizes.shard_bytes["wikipedia"]
     filed("swwiki-20240801-pages-articles.xml.bz2", 3 * part)
     filed("fiwiki-20240801-pages-articles-multistream.xml.bz2", 3 * part)
     filed("fiwiki-20240801-pages-articles-multistream-index.txt.bz2", 1000)
-    plan = jobs(scale="paper", user_data={"wikipedia": str(tmp_path / "wiki")})
+    plan = paper(user_data={"wikipedia": str(tmp_path / "wiki")})
     assert (plan.corpora.shards("sw"), plan.corpora.shards("fi")) == (1, 3)
     assert plan.corpora.dump_mb("sw") == plan.corpora.dump_mb("fi") == 3 * part >> 20
-    assert jobs(scale="miniature", user_data={"wikipedia": str(tmp_path / "wiki")}).corpora.shards("sw") == 1
-    assert plan.corpora.shards("te") == jobs(**PAPER).corpora.shards("te")  # not there: the job says so
+    assert miniature(user_data={"wikipedia": str(tmp_path / "wiki")}).corpora.shards("sw") == 1
+    assert plan.corpora.shards("te") == paper().corpora.shards("te")  # not there: the job says so
 
 
 def test_wikis_are_called_by_their_databases(plan):
@@ -50,25 +48,25 @@ def test_wikis_are_called_by_their_databases(plan):
         plan.corpora.wiki("ber")
 
 
-def test_entities_are_looked_up_for_all_languages_in_scale_whoever_is_trained_on_them(jobs, plan, tmp_path):
+def test_entities_are_looked_up_for_all_languages_in_scale_whoever_is_trained_on_them(paper, miniature, plan, tmp_path):
     assert {plan.corpora.wiki(code) for code in plan.pretraining.languages("kept")} < {*plan.corpora.knowledge_wikis}
     models = {"mine": {"base": "mcontriever", "recipe": "kept", "override": {"languages": ["xh"], "tasks": ["ilk"]}}}
-    mine = jobs(**PAPER, models=models)
+    mine = paper(models=models)
     assert mine.corpora.knowledge_wikis == plan.corpora.knowledge_wikis
-    small = jobs(scale="miniature")
+    small = miniature()
     assert small.corpora.knowledge_wikis == sorted(f"{code}wiki" for code in small.settings.sizes.languages)
     given = {name: str(tmp_path) for name in ("wikipedia", "wikidata_items")}
-    assert jobs(scale="miniature", user_data=given).corpora.knowledge_wikis == plan.corpora.knowledge_wikis
+    assert miniature(user_data=given).corpora.knowledge_wikis == plan.corpora.knowledge_wikis
 
 
-def test_dumps_have_a_date_unless_they_are_generated(jobs, tmp_path):
+def test_dumps_have_a_date_unless_they_are_generated(paper, miniature, tmp_path):
     dated = {"dump_date": 20240801}
     for name in ("wikipedia", "wikidata_items"):
-        assert jobs(**PAPER, **dated).sources.dump_date(name) == "20240801"
-        assert jobs(scale="miniature", **dated).sources.dump_date(name) is None
-        assert jobs(scale="miniature", **dated, user_data={name: str(tmp_path)}).sources.dump_date(name) == "20240801"
-        assert all(jobs(**PAPER, dump_date=date).sources.dump_date(name) is None for date in (None, 20220801))
-    of_date, usual = jobs(**PAPER, **dated).sources, jobs(**PAPER).sources
+        assert paper(**dated).sources.dump_date(name) == "20240801"
+        assert miniature(**dated).sources.dump_date(name) is None
+        assert miniature(**dated, user_data={name: str(tmp_path)}).sources.dump_date(name) == "20240801"
+        assert all(paper(dump_date=date).sources.dump_date(name) is None for date in (None, 20220801))
+    of_date, usual = paper(**dated).sources, paper().sources
     assert of_date.dump_date("cc100") is None
     assert of_date.dataset_entry("cc100", "sw") == usual.dataset_entry("cc100", "sw")
     assert of_date.dataset_entry("wikipedia", "sw") != usual.dataset_entry("wikipedia", "sw")
@@ -77,10 +75,10 @@ def test_dumps_have_a_date_unless_they_are_generated(jobs, tmp_path):
             parse_config({"dump_date": wrong})
 
 
-def test_a_capped_corpus_is_read_as_far_as_the_scale_says_but_for_one_s_own(jobs, tmp_path):
+def test_a_capped_corpus_is_read_as_far_as_the_scale_says_but_for_one_s_own(jobs, paper, tmp_path):
     text = "corpora: {cc100: {documents: 5000}, wikipedia: {pages: 100000}}\nshard_bytes: {wikipedia: 536870912}\n"
     (tmp_path / "capped.yaml").write_text(f"title: t\ngenerated: false\n{text}")
-    whole, plan = jobs(scale="paper"), jobs(scale=str(tmp_path / "capped.yaml"))
+    whole, plan = paper(), jobs(scale=str(tmp_path / "capped.yaml"))
     first = {name: plan.corpora.first(name) for name in ("cc100", "wikipedia", "wikidata_items")}
     assert first == {"cc100": 5000, "wikipedia": 100_000, "wikidata_items": None}
     assert whole.corpora.first("cc100") is None and whole.corpora.shards("en") == 39 > plan.corpora.shards("en") == 2
@@ -98,7 +96,7 @@ LATGALIAN = {"name": "Latgalian", "script": "Latin", "script_kind": "alphabet", 
 
 def test_a_language_that_the_catalogue_lacks_is_read_like_all_others(checked, tmp_path):
     models = {"mine": {"base": "mcontriever", "recipe": "kept", "override": {"languages": ["lv", "ltg"]}}}
-    plan = checked(**PAPER, add_languages={"ltg": LATGALIAN}, models=models)
+    plan = checked(scale="paper", add_languages={"ltg": LATGALIAN}, models=models)
     assert ("wikipedia", "ltg") in plan.pretraining.texts("mine")
     assert plan.mining.parts("clk", plan.pretraining.languages("mine")) == ["ltg-lv"]
     assert "ltgwiki" in plan.corpora.knowledge_wikis and plan.corpora.shards("ltg") == 1
@@ -114,7 +112,7 @@ def test_a_language_that_the_catalogue_lacks_is_read_like_all_others(checked, tm
         dataset.run(job(dataset, [*flags, *places]))  # it looks for the dump, which is not there
 
 
-def test_a_language_may_read_what_another_reads_which_keeps_it(jobs):
+def test_a_language_may_read_what_another_reads_which_keeps_it(paper):
     """Swiss German reads CC-100's German here, and the German Wikipedia; German stays a language of both."""
 
     def seen(plan):
@@ -125,10 +123,10 @@ def test_a_language_may_read_what_another_reads_which_keeps_it(jobs):
             "left out": plan.calibration.left_out("tatoeba"),
         }
 
-    before = seen(plan := jobs(scale="paper"))
+    before = seen(plan := paper())
     languages = {name: plan.data.languages_of(name) for name in ("cc100", "wikipedia")}
     codes = {"cc100": "de", "wikipedia": "de", "tatoeba": "deu"}
-    plan = jobs(scale="paper", add_languages={"gsw": {**LATGALIAN, "name": "Swiss German", **codes}})
+    plan = paper(add_languages={"gsw": {**LATGALIAN, "name": "Swiss German", **codes}})
     assert seen(plan) == before
     assert {name: plan.data.languages_of(name) for name in languages} == {
         name: [*of_name, "gsw"] for name, of_name in languages.items()

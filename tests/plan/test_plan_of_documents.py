@@ -41,17 +41,17 @@ def test_a_setting_may_name_the_field_of_topics_that_is_the_query(plan, monkeypa
 
 @pytest.mark.parametrize("benchmark", COLLECTIONS)
 @pytest.mark.parametrize(("setting", "recipe"), [("zero_shot_nq", "nq_shi"), ("zero_shot_marco", "marco_shi")])
-def test_rows_are_of_encoders_that_read_whole_windows(jobs, benchmark, setting, recipe):
-    plan = jobs(scale="paper", user_data={benchmark: "."})
+def test_rows_are_of_encoders_that_read_whole_windows(paper, benchmark, setting, recipe):
+    plan = paper(user_data={benchmark: "."})
     made = plan.rows.inputs(RunKey(benchmark, "mbert", setting), SEEDS)
     assert made["encoder"] == f"work/paper/finetuned/mbert/{recipe}/{SEEDS}/record.json"
     spec = plan.finetuning.recipe(recipe).spec()
     assert (spec.pooling, spec.normalize, spec.towers, spec.passage_length) == ("cls", False, "separate", 512)
 
 
-def test_the_cost_report_lists_windows_hours_and_disk_of_each_collection(jobs):
+def test_the_cost_report_lists_windows_hours_and_disk_of_each_collection(paper):
     """What is reckoned is the encoding of windows, not of documents."""
-    plan = jobs(scale="paper", user_data={"trec3_es": "."})
+    plan = paper(user_data={"trec3_es": "."})
     w = {"benchmark": "trec3_es", "model": "mbert", "setting": "zero_shot_nq", "seeds": SEEDS}
     work = search_costs.retrieve(plan, SimpleNamespace(**w))
     assert work.temporary == 57_868 * 10 * 768 * 4, "a vector a window"
@@ -65,8 +65,8 @@ def test_the_cost_report_lists_windows_hours_and_disk_of_each_collection(jobs):
     assert "windows" not in markdown(plan, [other], "a100", True)
 
 
-def test_a_row_goes_on_from_marco_with_the_titles_of_its_own_language(jobs):
-    plan = jobs(scale="paper", user_data={"fire2012_hi": "."})
+def test_a_row_goes_on_from_marco_with_the_titles_of_its_own_language(paper):
+    plan = paper(user_data={"fire2012_hi": "."})
     row = RunKey("fire2012_hi", "mbert", "wiki")
     assert plan.rows.inputs(row, SEEDS)["encoder"] == f"work/paper/finetuned/mbert/wiki-hi/{SEEDS}/record.json"
     made = plan.finetuning.inputs(SimpleNamespace(model="mbert", recipe="wiki-hi", seeds=SEEDS))
@@ -87,11 +87,11 @@ def test_the_command_reads_the_set_and_is_not_told_of_the_language(plan):
     assert recipe.training_set.given() == {"module": "transfer_set", "data": ["wiki"]}
 
 
-def test_without_a_language_all_in_scale_are_read(jobs):
-    assert list(jobs(scale="paper").finetuning.training_data("wiki")) == [
+def test_without_a_language_all_in_scale_are_read(paper, miniature):
+    assert list(paper().finetuning.training_data("wiki")) == [
         f"wiki:{code}" for code in ("ar", "bn", "es", "fr", "hi", "zh")
     ]
-    assert list(jobs(scale="miniature").finetuning.training_data("wiki")) == ["wiki:ar", "wiki:es", "wiki:fr"]
+    assert list(miniature().finetuning.training_data("wiki")) == ["wiki:ar", "wiki:es", "wiki:fr"]
 
 
 def test_other_sets_can_be_cut_to_a_language_too(plan):
@@ -100,8 +100,8 @@ def test_other_sets_can_be_cut_to_a_language_too(plan):
         plan.finetuning.training_data("wiki-de")
 
 
-def test_a_language_that_is_out_of_scale_leaves_a_row_out(jobs):
-    assert jobs(scale="miniature").rows.problem(RunKey("fire2012_bn", "mbert", "wiki"))[0] == "not in scale"
+def test_a_language_that_is_out_of_scale_leaves_a_row_out(miniature):
+    assert miniature().rows.problem(RunKey("fire2012_bn", "mbert", "wiki"))[0] == "not in scale"
 
 
 def test_what_titles_and_their_training_cost_is_reckoned(plan):

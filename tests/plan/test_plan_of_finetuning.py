@@ -116,26 +116,26 @@ def test_a_row_needs_the_collections_that_are_mined(plan):
     assert groups["hard negatives of mrtydi"] == ["mrtydi_train", "mrtydi_corpus"]
 
 
-def test_questions_of_ones_own_are_not_searched_in_a_generated_collection(jobs, tmp_path):
-    plan = jobs(scale="miniature", user_data={"msmarco_passage": str(tmp_path)})
+def test_questions_of_ones_own_are_not_searched_in_a_generated_collection(miniature, tmp_path):
+    plan = miniature(user_data={"msmarco_passage": str(tmp_path)})
     row = RunKey("mrtydi", "infoxlm_base", "multilingual_kept")
     state, reason = plan.rows.problem(row)
     assert state == "unavailable" and "msmarco_passage_corpus would be generated" in reason
     assert plan.rows.problem(row._replace(setting="multilingual")) is None
     whole = dict.fromkeys(("msmarco_passage", "msmarco_passage_corpus"), str(tmp_path))
-    assert jobs(scale="miniature", user_data=whole).rows.problem(row) is None
+    assert miniature(user_data=whole).rows.problem(row) is None
 
 
-def test_mining_reads_its_training_set_and_collection_and_nothing_else(jobs):
-    plan = jobs(scale="miniature")
+def test_mining_reads_its_training_set_and_collection_and_nothing_else(miniature):
+    plan = miniature()
     assert {key.partition(":")[0] for key in plan.finetuning.mining_data("mrtydi")} == {"mrtydi_train", "mrtydi_corpus"}
     assert set(plan.finetuning.mining_data("marco")) == {"msmarco_passage:all", "msmarco_passage_corpus:all"}
     with pytest.raises(SteleError, match=r"training_sets\.yaml: squad: no `mined`; name the collection"):
         plan.finetuning.mining_data("squad")
 
 
-def test_alignment_and_uniformity_read_gold_passages_and_no_collection(jobs):
-    plan, w = jobs(scale="miniature"), wildcards(benchmark="xor_retrieve", model="mbert", setting="align_uniform")
+def test_alignment_and_uniformity_read_gold_passages_and_no_collection(miniature):
+    plan, w = miniature(), wildcards(benchmark="xor_retrieve", model="mbert", setting="align_uniform")
     made = plan.retrieval.pair_inputs(w)
     assert made["encoder"] == plan.models.encoder("mbert", 0)  # as it is, before any fine-tuning
     assert made["data"] == [plan.paths.dataset("xor_tydi", "all"), plan.paths.dataset("xor_dpr_train", "all")]
@@ -151,7 +151,7 @@ def test_alignment_and_uniformity_read_gold_passages_and_no_collection(jobs):
         plan.retrieval.pair_inputs(other)
 
 
-def test_a_recipe_encodes_as_its_start_does_or_is_not_planned(jobs, monkeypatch):
+def test_a_recipe_encodes_as_its_start_does_or_is_not_planned(jobs, paper, miniature, monkeypatch):
     """Stand-ins have unit vectors: a recipe of docs/adding/training_set.md, which is silent, trains on with them."""
     entry = {"start": "nq", "training_set": "nq", "towers": "separate", "pooling": "mean", "query_length": 64}
     entry |= {"passage_length": 64, "batch": 8, "hard_negatives": 0, "learning_rate": 1e-5, "epochs": 1}
@@ -163,5 +163,5 @@ def test_a_recipe_encodes_as_its_start_does_or_is_not_planned(jobs, monkeypatch)
         assert plan.availability.finetuning_problem("mine") is None
     monkeypatch.setitem(recipes, "mine", {**entry, "warmup_steps": 0, "normalize": False})
     reason = "fine-tuning recipe mine: its start nq has normalize: True, but the recipe says False"
-    assert jobs(scale="miniature").availability.finetuning_problem("mine") == ("not built", reason)
-    assert jobs(scale="paper").availability.finetuning_problem("mine") is None
+    assert miniature().availability.finetuning_problem("mine") == ("not built", reason)
+    assert paper().availability.finetuning_problem("mine") is None

@@ -11,11 +11,11 @@ FUSED = RunKey("trec3_es", "mbert", "zero_shot_nq_fused")
 
 
 @pytest.fixture
-def plan(jobs, monkeypatch):
+def plan(paper, monkeypatch):
     """plan(**config) -> a plan in which the dense settings are there and the collection is the user's."""
 
     def call(tmp_path, **config):
-        made = jobs(scale="paper", user_data={"trec3_es": str(tmp_path), **config.pop("user_data", {})}, **config)
+        made = paper(user_data={"trec3_es": str(tmp_path), **config.pop("user_data", {})}, **config)
         own = made.protocols.settings["trec3_es"]
         monkeypatch.setitem(own, "zero_shot_nq", {"kind": "dense", "recipe": "nq"})
         return made
@@ -52,10 +52,10 @@ def test_term_matching_is_expanded_where_that_was_better_on_the_test_topics():
     assert terms == expanded | {(name, "bm25") for name in ("ntcir8_zh", "trec2002_ar", "fire2012_hi")}
 
 
-def test_what_is_scored_by_answers_is_not_fused(jobs):
+def test_what_is_scored_by_answers_is_not_fused(paper):
     lexical = {"kind": "lexical", "k1": 0.9, "b": 0.4}
     mine = {"term": lexical, "mine": {"kind": "fused", "term": "bm25", "dense": "zero_shot_nq"}}
-    made = jobs(scale="paper", add_settings={"xor_retrieve": mine})
+    made = paper(add_settings={"xor_retrieve": mine})
     state, reason = made.rows.problem(RunKey("xor_retrieve", "mbert", "mine"))
     assert state == "not built" and "xor_retrieve has no judgments of passages" in reason
 
@@ -77,8 +77,8 @@ def test_an_expanding_model_is_a_row_of_every_setting_that_is_given(plan, tmp_pa
     assert made.rows.problem(RunKey("mrtydi", "bm25_rm3", "tuned"))[0] == "not built"
 
 
-def test_term_matching_is_fused_in_the_setting_that_a_benchmark_has_for_it(jobs, monkeypatch):
-    made = jobs(scale="paper")
+def test_term_matching_is_fused_in_the_setting_that_a_benchmark_has_for_it(paper, monkeypatch):
+    made = paper()
     mine = {"kind": "fused", "term": "bm25", "dense": "multilingual"}
     monkeypatch.setitem(made.protocols.settings["mrtydi"], "mine", mine)
     row = RunKey("mrtydi", "msm", "mine")

@@ -23,9 +23,9 @@ def job(language: str) -> SimpleNamespace:
 
 
 @pytest.mark.parametrize(("language", "benchmark"), SETS.items())
-def test_a_row_is_tuned_on_queries_for_its_own_documents(jobs, language, benchmark):
+def test_a_row_is_tuned_on_queries_for_its_own_documents(paper, language, benchmark):
     users = {benchmark: ".", **({"translated_marco": "."} if language == "bn" else {})}
-    plan = jobs(scale="paper", user_data=users)
+    plan = paper(user_data=users)
     row = RunKey(benchmark, "mbert", "qgen")
     assert plan.rows.problem(row) is None
     assert plan.rows.inputs(row, SEEDS)["encoder"] == f"work/paper/finetuned/mbert/qgen-{language}/{SEEDS}/record.json"
@@ -59,8 +59,8 @@ def test_a_language_is_called_as_its_model_calls_it(plan):
         plan.transfer.generator("qgen", "de")
 
 
-def test_downloads_are_of_the_row_s_language_alone(jobs):
-    plan = jobs(scale="paper", user_data={"fire2012_hi": "."})
+def test_downloads_are_of_the_row_s_language_alone(paper):
+    plan = paper(user_data={"fire2012_hi": "."})
     records = plan.rows.downloads(RunKey("fire2012_hi", "mbert", "qgen"))
     assert {path for path in records if "mmarco" in path or "mbart" in path or "qrels" in path} == {
         "resources/paper/datasets/mmarco/hi/record.json",
@@ -69,24 +69,24 @@ def test_downloads_are_of_the_row_s_language_alone(jobs):
     }
 
 
-def test_what_is_missing_is_said_with_what_to_do(jobs):
-    plan, row = jobs(scale="paper", user_data={"fire2012_bn": "."}), RunKey("fire2012_bn", "mbert", "qgen")
+def test_what_is_missing_is_said_with_what_to_do(paper):
+    plan, row = paper(user_data={"fire2012_bn": "."}), RunKey("fire2012_bn", "mbert", "qgen")
     state, reason = plan.rows.problem(row)
     assert state == "unavailable" and "translated_marco" in reason and "train.jsonl" in reason
-    state, reason = jobs(scale="paper").rows.problem(row._replace(benchmark="fire2012_hi"))
+    state, reason = paper().rows.problem(row._replace(benchmark="fire2012_hi"))
     assert state == "unavailable" and "FIRE" in reason
 
 
 @pytest.mark.parametrize("setting", ["qgen", "qgen_fused", "wiki", "wiki_fused"])
-def test_a_users_collection_in_a_language_that_the_scale_lacks_stops_nothing(jobs, setting):
-    plan = jobs(scale="miniature", user_data={"fire2012_bn": "."})
+def test_a_users_collection_in_a_language_that_the_scale_lacks_stops_nothing(miniature, setting):
+    plan = miniature(user_data={"fire2012_bn": "."})
     state, reason = plan.rows.problem(RunKey("fire2012_bn", "mbert", setting))
     assert state == "not in scale" and "is not built in bn" in reason
     assert plan.requested.downloads()
 
 
-def test_a_users_collection_is_not_asked_of_by_a_generator_of_another_world(jobs):
-    plan, row = jobs(scale="miniature", user_data={"trec2002_ar": "."}), RunKey("trec2002_ar", "mbert", "qgen")
+def test_a_users_collection_is_not_asked_of_by_a_generator_of_another_world(miniature):
+    plan, row = miniature(user_data={"trec2002_ar": "."}), RunKey("trec2002_ar", "mbert", "qgen")
     state, reason = plan.rows.problem(row)
     assert state == "unavailable" and "generated texts do not fit real ones" in reason
 

@@ -20,15 +20,15 @@ def test_a_lexical_row_needs_the_benchmark_and_no_checkpoint(plan):
     assert plan.rows.kind(BM25).recipe(BM25)["split"] == "dev"
 
 
-def test_a_lexical_row_is_borrowed_unless_all_are_to_be_computed(jobs):
-    assert BM25 not in jobs(scale="paper", papers=["kept"]).requested.all_rows
-    again = jobs(scale="paper", papers=["kept"], recompute="all")
+def test_a_lexical_row_is_borrowed_unless_all_are_to_be_computed(paper):
+    assert BM25 not in paper(papers=["kept"]).requested.all_rows
+    again = paper(papers=["kept"], recompute="all")
     assert BM25 in again.requested.all_rows and again.paths.result(BM25) in again.tables.results("kept/02")
     assert again.rows.problem(RunKey("nq", "bm25", "direct"))[0] == "not built"
 
 
-def test_nothing_of_a_lexical_model_depends_on_a_seed(jobs):
-    plan = jobs(scale="paper", seeds={"pretraining": [0, 1], "finetuning": [0, 1]})
+def test_nothing_of_a_lexical_model_depends_on_a_seed(paper):
+    plan = paper(seeds={"pretraining": [0, 1], "finetuning": [0, 1]})
     assert plan.rows.seeds(BM25) == ["pt0-ft0"] and len(plan.rows.seeds(RunKey("mrtydi", "kept", "zero_shot_nq"))) == 4
 
 
@@ -40,44 +40,44 @@ def test_settings_of_lexical_models_and_of_others_are_not_mixed(plan):
         plan.rows.inputs(RunKey("mrtydi", "bm25", "tunde"))
 
 
-def test_a_language_without_an_analyzer_is_told_before_anything_is_downloaded(jobs, tmp_path):
+def test_a_language_without_an_analyzer_is_told_before_anything_is_downloaded(paper, tmp_path):
     """Only Anserini brings analyzers of its own."""
     own = {"add_settings": {"miracl": {"terms": {"kind": "lexical", "k1": 0.9, "b": 0.4}}}}
     row = RunKey("miracl", "bm25", "terms")
-    assert jobs(scale="paper", **own).rows.problem(row) == (
+    assert paper(**own).rows.problem(row) == (
         "not built",
         "catalogue/analyzers.yaml has no analyzer of fa, yo, by which bm25 would split texts into terms; choose other "
         "`languages`, or give Anserini as user_data.anserini",
     )
-    assert jobs(scale="paper", languages=["sw", "th"], **own).rows.problem(row) is None
-    assert jobs(scale="paper", user_data={"anserini": str(tmp_path)}, **own).rows.problem(row) is None
+    assert paper(languages=["sw", "th"], **own).rows.problem(row) is None
+    assert paper(user_data={"anserini": str(tmp_path)}, **own).rows.problem(row) is None
 
 
-def test_anserini_is_asked_for_where_the_user_names_it(jobs, tmp_path):
-    assert "anserini" not in jobs(scale="paper").rows.inputs(BM25)
-    plan = jobs(scale="paper", user_data={"anserini": str(tmp_path)})
+def test_anserini_is_asked_for_where_the_user_names_it(paper, tmp_path):
+    assert "anserini" not in paper().rows.inputs(BM25)
+    plan = paper(user_data={"anserini": str(tmp_path)})
     record = plan.paths.dataset("anserini", "all")
     assert plan.rows.inputs(BM25)["anserini"] == plan.rows.kind(BM25).anserini == record
     assert record in plan.rows.downloads(BM25)
-    gone = jobs(scale="paper", user_data={"anserini": "/no/such/folder"})
+    gone = paper(user_data={"anserini": "/no/such/folder"})
     assert gone.rows.problem(BM25) == ("unavailable", "user_data.anserini: /no/such/folder is not a folder")
     assert gone.rows.problem(RunKey("mrtydi", "mbert", "multilingual")) is None
     with pytest.raises(SteleError, match=r"results/mrtydi/bm25/tuned: unavailable: user_data\.anserini"):
         gone.rows.inputs(BM25)
 
 
-def test_a_count_is_of_a_whole_dataset_in_scale(jobs):
+def test_a_count_is_of_a_whole_dataset_in_scale(paper, miniature):
     whole = datasets.languages_of(datasets.dataset("mrtydi"))
-    assert [*jobs(scale="paper").data.all_records("mrtydi")] == [f"mrtydi:{code}" for code in whole]
-    small = jobs(scale="miniature")
+    assert [*paper().data.all_records("mrtydi")] == [f"mrtydi:{code}" for code in whole]
+    small = miniature()
     records, row = small.data.all_records("mrtydi"), RunKey("statistics", "mrtydi", "count")
     assert [*records] == [f"mrtydi:{code}" for code in whole if code in small.settings.sizes.languages]
     assert small.rows.downloads(row) == {*records.values()}
     assert small.rows.inputs(row)["data"] == [*records.values()]
 
 
-def test_some_languages_are_not_counted_as_all(jobs):
-    plan = jobs(scale="paper", languages=["sw"])
+def test_some_languages_are_not_counted_as_all(paper):
+    plan = paper(languages=["sw"])
     state, reason = plan.rows.problem(RunKey("statistics", "mrtydi", "count"))
     assert state == "not in scale" and "counted in all its languages" in reason
     assert plan.rows.problem(RunKey("statistics", "xor_tydi", "count")) is None  # of one part

@@ -17,8 +17,8 @@ def test_a_pair_is_in_scale_when_both_languages_are(jobs, scale):
     assert some.rows.problem(DOCUMENTS)[0] == "not in scale" and some.rows.problem(SENTENCES) is None
 
 
-def test_texts_are_read_to_512_tokens_by_their_first_token_whatever_the_model(jobs):
-    plan = jobs(scale="paper", models={"mine": {"base": "mbert", "recipe": "msm"}})
+def test_texts_are_read_to_512_tokens_by_their_first_token_whatever_the_model(paper):
+    plan = paper(models={"mine": {"base": "mbert", "recipe": "msm"}})
     for benchmark in ("xsa", "xda"):
         for model in ("mbert", "xlmr", "mine", "mbert_gsw"):
             found = plan.retrieval.encoding(benchmark, model)
@@ -29,16 +29,16 @@ def test_texts_are_read_to_512_tokens_by_their_first_token_whatever_the_model(jo
     assert "pooling" not in plan.retrieval.encoding("xsa", "labse").given()
 
 
-def test_documents_are_unavailable_without_the_archives_and_sentences_are_downloaded(jobs, plan, tmp_path):
+def test_documents_are_unavailable_without_the_archives_and_sentences_are_downloaded(paper, plan, tmp_path):
     state, reason = plan.rows.problem(DOCUMENTS)
     assert state == "unavailable" and "UNv1.0-TEI" in reason and "user_data: {uncorpus: YOUR_FOLDER}" in reason
     assert plan.rows.problem(SENTENCES) is None
-    given = jobs(scale="paper", user_data={"uncorpus": str(tmp_path)})
+    given = paper(user_data={"uncorpus": str(tmp_path)})
     assert given.rows.problem(DOCUMENTS) is None
 
 
-def test_one_job_encodes_and_one_scores_what_it_wrote(jobs):
-    plan = jobs(scale="miniature")
+def test_one_job_encodes_and_one_scores_what_it_wrote(miniature):
+    plan = miniature()
     for row in (SENTENCES, DOCUMENTS):
         inputs = plan.rows.inputs(row, "pt0-ft0")
         assert inputs.keys() == {"encoder", "data"} and len(inputs["data"]) == 1

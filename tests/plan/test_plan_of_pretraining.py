@@ -10,7 +10,6 @@ from stele.artifacts.results import RunKey
 from stele.errors import SteleError
 from tests.sealed import write_sealed
 
-PAPER = {"scale": "paper"}
 WIKIS = 28  # of mContriever's 29 languages
 
 
@@ -80,8 +79,8 @@ def test_a_part_of_another_shape_is_an_error_that_shows_the_right_one(plan):
             plan.mining.part_codes(mining, part)
 
 
-def test_pairs_are_mined_from_the_knowledge_bases_and_all_shards_of_their_languages(jobs):
-    plan, w = jobs(scale="miniature"), SimpleNamespace(method="clk", part="en-ru")
+def test_pairs_are_mined_from_the_knowledge_bases_and_all_shards_of_their_languages(miniature):
+    plan, w = miniature(), SimpleNamespace(method="clk", part="en-ru")
     bases = {code: f"work/miniature/knowledge_base/{code}/record.json" for code in ("en", "ru")}
     shards = {c: [f"work/miniature/documents/wikipedia/{c}/{n}/record.json" for n in (1, 2)] for c in ("en", "ru")}
     documents = [*shards["en"], *shards["ru"]]
@@ -89,7 +88,7 @@ def test_pairs_are_mined_from_the_knowledge_bases_and_all_shards_of_their_langua
     assert (plan.mining.knowledge_bases(w), plan.mining.knowledge_documents(w)) == (bases, shards)
 
 
-def test_a_row_of_kept_needs_wikipedia_and_wikidata(jobs, plan):
+def test_a_row_of_kept_needs_wikipedia_and_wikidata(paper, plan):
     row = RunKey("mrtydi", "kept", "multilingual_kept")
     found = plan.rows.downloads(row)
     assert {plan.paths.dataset("wikipedia", code) for code in ("en", "zh", "km")} <= found
@@ -98,7 +97,7 @@ def test_a_row_of_kept_needs_wikipedia_and_wikidata(jobs, plan):
     assert plan.rows.kind(row).datasets(row)["pretraining of kept"] == ["wikidata_items", "wikipedia"]
     read = plan.availability.pretraining_data("mcontriever_continued")
     assert read == {"pretraining of mcontriever_continued": ["wikipedia"]}
-    downloads = jobs(**PAPER, papers=["kept"]).requested.downloads()
+    downloads = paper(papers=["kept"]).requested.downloads()
     assert {plan.paths.dataset("wikidata_items", "all"), plan.paths.dataset("wikipedia", "sw")} <= {*downloads}
 
 
@@ -144,20 +143,20 @@ def test_lengths_in_tokens_are_those_of_the_pretraining(jobs):
         assert lengths == {plan.pretraining.recipe("kept").length}
 
 
-def test_every_mining_recipe_has_one_rule(jobs):
-    found = jobs(**PAPER).mining.by_rule
+def test_every_mining_recipe_has_one_rule(paper):
+    found = paper().mining.by_rule
     assert found["knowledge_pairs"] == ["clhed", "clk", "ds_clk", "ilk", "uhs_ilk"]
     assert found["section_pairs"] == ["section_pairs"]
     assert sorted(chain.from_iterable(found.values())) == sorted(catalogue.load("recipes")["pairs"])
 
 
-def test_the_pairs_that_are_counted_are_those_of_the_chosen_tables(jobs):
-    plan = jobs(scale="miniature", papers=["kept"])
+def test_the_pairs_that_are_counted_are_those_of_the_chosen_tables(miniature):
+    plan = miniature(papers=["kept"])
     counted = plan.requested.knowledge_pairs()
     assert {recipe for recipe, _ in counted} == {"ilk", "uhs_ilk", "clk", "ds_clk", "clhed"}
     assert len(counted) == len({record for _, record in counted}) == 2 * 10 + 3 * 45
     assert plan.requested.statistics() == ["results/statistics/knowledge_pairs.md"]
-    assert jobs(scale="miniature", papers=["msm"]).requested.statistics() == []
+    assert miniature(papers=["msm"]).requested.statistics() == []
 
 
 @pytest.mark.parametrize(
@@ -211,14 +210,14 @@ def test_languages_out_of_scale_make_a_row_not_in_scale(jobs):
     assert own(jobs, languages=["en", "uk"]).rows.problem(row) is None
 
 
-def test_one_s_own_wikipedia_goes_with_one_s_own_wikidata(jobs, tmp_path):
+def test_one_s_own_wikipedia_goes_with_one_s_own_wikidata(paper, miniature, tmp_path):
     row, wikipedia = RunKey("mrtydi", "kept", "direct"), {"wikipedia": str(tmp_path)}
-    state, reason = jobs(scale="miniature", user_data=wikipedia).rows.problem(row)
+    state, reason = miniature(user_data=wikipedia).rows.problem(row)
     assert state == "unavailable" and "user_data: {wikidata_items: YOUR_FOLDER}" in reason
-    both = jobs(scale="miniature", user_data=wikipedia | {"wikidata_items": str(tmp_path)})
+    both = miniature(user_data=wikipedia | {"wikidata_items": str(tmp_path)})
     assert both.rows.problem(row) is None
     assert len(both.pretraining.languages("kept")) == WIKIS  # the user's data are taken whole
-    assert jobs(**PAPER, user_data=wikipedia).rows.problem(row) is None, "Wikidata is downloaded"
+    assert paper(user_data=wikipedia).rows.problem(row) is None, "Wikidata is downloaded"
 
 
 REAL = {"mine": {"checkpoint": "sentence-transformers/all-MiniLM-L6-v2"}}
@@ -239,35 +238,35 @@ def test_sizes_of_stand_ins_never_reach_a_real_checkpoint(checked, tmp_path):
     checked(scale="paper", models=TRAINED)
 
 
-def test_a_row_that_would_fine_tune_a_real_checkpoint_by_a_stand_in_s_recipe_is_unavailable(jobs, tmp_path):
+def test_a_row_that_would_fine_tune_a_real_checkpoint_by_a_stand_in_s_recipe_is_unavailable(miniature, tmp_path):
     for folder, labels in (("real", []), ("made", ["stand-in checkpoint"])):
         (tmp_path / folder).mkdir()
         write_sealed(tmp_path / folder / "record.json", {"labels": labels})
     models = {name: {"checkpoint": str(tmp_path / name)} for name in ("real", "made")}
-    plan = jobs(scale="miniature", models=models)
+    plan = miniature(models=models)
     problem = plan.rows.problem(RunKey("mrtydi", "real", "zero_shot_marco"))
     assert problem[0] == "unavailable" and "real is a real checkpoint" in problem[1]
     for row in (RunKey("tatoeba", "real", "direct"), RunKey("mrtydi", "made", "zero_shot_marco")):
         assert plan.rows.problem(row) is None
 
 
-def test_a_plain_folder_without_a_pooling_is_refused_when_it_is_planned(jobs, tmp_path):
+def test_a_plain_folder_without_a_pooling_is_refused_when_it_is_planned(paper, tmp_path):
     (tmp_path / "config.json").write_text("{}")
     row, mine = RunKey("tatoeba", "mine", "direct"), {"checkpoint": str(tmp_path)}
     wanted = r"is a plain transformers folder, .* give models.mine an encoding.* --encoding pooling=mean"
     with pytest.raises(SteleError, match=wanted):
-        jobs(scale="paper", models={"mine": mine}).rows.inputs(row, "pt0-ft0")
-    assert jobs(scale="paper", models={"mine": mine | {"encoding": {"pooling": "cls"}}}).rows.problem(row) is None
+        paper(models={"mine": mine}).rows.inputs(row, "pt0-ft0")
+    assert paper(models={"mine": mine | {"encoding": {"pooling": "cls"}}}).rows.problem(row) is None
     trained = {"trained": {"base": "mine", "recipe": "msm"}}  # what is trained from it has its training's pooling
-    assert jobs(scale="paper", models={"mine": mine, **trained}).rows.problem(row._replace(model="trained")) is None
+    assert paper(models={"mine": mine, **trained}).rows.problem(row._replace(model="trained")) is None
     (tmp_path / "modules.json").write_text("[]")
-    assert jobs(scale="paper", models={"mine": mine}).rows.problem(row) is None
+    assert paper(models={"mine": mine}).rows.problem(row) is None
 
 
-def test_a_training_hears_what_is_said_of_an_encoder_and_of_no_plain_checkpoint(jobs):
+def test_a_training_hears_what_is_said_of_an_encoder_and_of_no_plain_checkpoint(paper):
     models = {"e5": {"base": "me5_small", "recipe": "msm"}, "own": {"base": "mine", "recipe": "msm"}}
     models |= {"mine": {"checkpoint": "a/b", "encoding": {"pooling": "cls"}}, "xlmr": {"encoding": {"pooling": "mean"}}}
-    plan = jobs(scale="paper", models=models).pretraining
+    plan = paper(models=models).pretraining
     assert '"query_prompt": "query: "' in plan.encoding("e5").replace('":"', '": "')
     assert '"config"' in plan.encoding("own") and plan.encoding("msm") == plan.encoding("kept") == ""
 

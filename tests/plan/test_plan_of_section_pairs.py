@@ -34,8 +34,8 @@ def test_a_part_reads_its_languages_alone(plan):
         plan.mining.section_inputs(part("en-de"))
 
 
-def test_table_2_counts_all_its_pairs_at_the_papers_size(jobs, root):
-    plan = jobs(scale="paper", papers=["clir_lm"])
+def test_table_2_counts_all_its_pairs_at_the_papers_size(paper, root):
+    plan = paper(papers=["clir_lm"])
     assert plan.rows.problem(TABLE_2) is None and parts(plan) == SIX
     cells = list(references(load_spec(root / "paper_tables/clir_lm/table_02.yaml")))
     assert {reference.result for reference in cells} == {TABLE_2} and len(cells) == 6
@@ -56,9 +56,9 @@ def test_pairs_whose_languages_are_not_built_are_not_in_scale(jobs):
     assert parts(miniature) == [p for p in SIX if set(p.split("-")) <= set(miniature.settings.sizes.languages)]
 
 
-def test_generated_vectors_do_not_go_with_a_real_wikipedia(jobs, tmp_path):
+def test_generated_vectors_do_not_go_with_a_real_wikipedia(miniature, tmp_path):
     given = {"wikipedia": str(tmp_path), "wikidata_items": str(tmp_path)}
-    state, reason = jobs(scale="miniature", user_data=given).rows.problem(TABLE_2)
+    state, reason = miniature(user_data=given).rows.problem(TABLE_2)
     assert state == "unavailable" and "user_data: {fasttext_aligned: YOUR_FOLDER}" in reason
 
 

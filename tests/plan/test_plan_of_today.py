@@ -36,15 +36,15 @@ def test_what_has_no_stand_in_is_not_in_scale_there_and_still_built_by_its_name(
     assert LABSE.name not in known and plan.rows.problem(lacking) is None
 
 
-def test_a_folder_of_the_user_s_needs_no_stand_in(jobs, tmp_path):
-    plan = jobs(scale="miniature", models={"qwen3_8b": {"checkpoint": str(tmp_path)}})
+def test_a_folder_of_the_user_s_needs_no_stand_in(miniature, tmp_path):
+    plan = miniature(models={"qwen3_8b": {"checkpoint": str(tmp_path)}})
     assert plan.today.tables.rows.problem(RunKey("belebele", "qwen3_8b", "direct")) is None
 
 
-def test_a_model_of_one_s_own_gets_a_row(jobs, tmp_path):
+def test_a_model_of_one_s_own_gets_a_row(miniature, tmp_path):
     tables = {"mine": ["today/003"], "everywhere": ["all"]}
     own = {name: {"checkpoint": str(tmp_path), "tables": names} for name, names in tables.items()}
-    plan = jobs(scale="miniature", models=own)
+    plan = miniature(models=own)
     assert plan.today.tables.extra_rows("today/03") == ["mine", "everywhere"]
     assert plan.today.tables.extra_rows("today/05") == ["everywhere"]
     (mine,) = (row for row in plan.requested.context()["extra_rows"] if row["model"] == "mine")

@@ -12,36 +12,36 @@ def whole(*names, folder="."):
     return dict.fromkeys(names, str(folder))
 
 
-def test_the_users_data_are_taken_whole(jobs):
-    plan = jobs(scale="miniature", user_data=whole("tatoeba"))
+def test_the_users_data_are_taken_whole(paper, miniature):
+    plan = miniature(user_data=whole("tatoeba"))
     assert len(plan.data.languages("tatoeba")) == len(plan.data.dataset_languages("tatoeba")) == 112
     assert plan.data.languages("lareqa") == ["ar", "en", "es", "ru", "th"]
-    asked = jobs(scale="miniature", user_data=whole("tatoeba"), languages=["sw"])
+    asked = miniature(user_data=whole("tatoeba"), languages=["sw"])
     assert asked.data.languages("tatoeba") == ["sw"]
-    assert jobs(scale="paper").data.languages("tatoeba") == plan.data.languages("tatoeba"), "as are real ones"
+    assert paper().data.languages("tatoeba") == plan.data.languages("tatoeba"), "as are real ones"
 
 
-def test_the_users_training_sets_are_taken_whole(jobs):
+def test_the_users_training_sets_are_taken_whole(miniature):
     ours = catalogue.load("training_sets")["mrtydi"]["languages"]
-    assert set(jobs(scale="miniature").data.training_languages("mrtydi")) < set(ours)
-    assert jobs(scale="miniature", user_data=whole("mrtydi_train")).data.training_languages("mrtydi") == ours
+    assert set(miniature().data.training_languages("mrtydi")) < set(ours)
+    assert miniature(user_data=whole("mrtydi_train")).data.training_languages("mrtydi") == ours
 
 
-def test_the_users_text_is_taken_whole_where_all_corpora_are_his(jobs):
-    in_scale = jobs(scale="miniature").pretraining.languages("msm")
+def test_the_users_text_is_taken_whole_where_all_corpora_are_his(miniature):
+    in_scale = miniature().pretraining.languages("msm")
     assert len(in_scale) == 10
-    assert jobs(scale="miniature", user_data=whole("cc100")).pretraining.languages("msm") == in_scale
-    both = jobs(scale="miniature", user_data=whole("cc100", "wikipedia"))
+    assert miniature(user_data=whole("cc100")).pretraining.languages("msm") == in_scale
+    both = miniature(user_data=whole("cc100", "wikipedia"))
     assert len(both.pretraining.languages("msm")) == 108
     assert both.rows.problem(RunKey("lareqa", "msm", "direct")) is None
 
 
-def test_one_folder_of_mr_tydi_serves_judging_and_training(jobs, tmp_path):
-    one = jobs(scale="paper", user_data=whole("mrtydi", folder=tmp_path))
+def test_one_folder_of_mr_tydi_serves_judging_and_training(paper, tmp_path):
+    one = paper(user_data=whole("mrtydi", folder=tmp_path))
     assert one.data.users_folder("mrtydi_train") == one.data.users_folder("mrtydi") == str(tmp_path)
     assert one.sources.dataset_locations("mrtydi_train") == {"user_data": str(tmp_path)}
     assert one.data.users_folder("mrtydi_corpus") is None
-    two = jobs(scale="paper", user_data={"mrtydi": "a", "mrtydi_train": "b"})
+    two = paper(user_data={"mrtydi": "a", "mrtydi_train": "b"})
     assert (two.data.users_folder("mrtydi"), two.data.users_folder("mrtydi_train")) == ("a", "b")
 
 
@@ -60,18 +60,18 @@ def test_training_data_are_asked_for_by_fine_tuning_only(plan):
         (("nq", "xlmr", "direct"), ["psgs_w100"], "user_data: {nq_test: YOUR_FOLDER}"),
     ],
 )
-def test_real_and_generated_datasets_of_one_benchmark_are_not_mixed(jobs, row, given, wanted):
-    state, reason = jobs(scale="miniature", user_data=whole(*given)).rows.problem(RunKey(*row))
+def test_real_and_generated_datasets_of_one_benchmark_are_not_mixed(paper, miniature, row, given, wanted):
+    state, reason = miniature(user_data=whole(*given)).rows.problem(RunKey(*row))
     assert state == "unavailable" and wanted in reason and row[0] in reason
-    assert jobs(scale="paper", user_data=whole(*given)).rows.problem(RunKey(*row)) is None, "the others are downloaded"
+    assert paper(user_data=whole(*given)).rows.problem(RunKey(*row)) is None, "the others are downloaded"
     every = whole(*catalogue.load("benchmarks")[row[0]]["data"])
-    assert jobs(scale="miniature", user_data=every).rows.problem(RunKey(*row)) is None
+    assert miniature(user_data=every).rows.problem(RunKey(*row)) is None
 
 
-def test_tools_go_with_any_data(jobs):
-    plan = jobs(scale="miniature", user_data=whole("nltk_punkt"))
+def test_tools_go_with_any_data(miniature):
+    plan = miniature(user_data=whole("nltk_punkt"))
     assert plan.rows.problem(RunKey("xor_retrieve", "xlmr", "direct")) is None
-    assert plan.data.languages("xor_retrieve") == jobs(scale="miniature").data.languages("xor_retrieve")
+    assert plan.data.languages("xor_retrieve") == miniature().data.languages("xor_retrieve")
 
 
 def test_text_to_pretrain_on_is_not_mixed_either(jobs, tmp_path):
@@ -82,20 +82,20 @@ def test_text_to_pretrain_on_is_not_mixed_either(jobs, tmp_path):
     assert "user_data: {wikidata_items: YOUR_FOLDER, wikipedia: YOUR_FOLDER}" in reason
 
 
-def test_only_the_languages_that_are_read_are_fetched(jobs):
+def test_only_the_languages_that_are_read_are_fetched(paper):
     table = catalogue.load("benchmarks")["mewsli_x"]["languages"]
-    whole_set = jobs(scale="paper").sources
+    whole_set = paper().sources
     assert set(whole_set.part_languages("mewsli_x", "all")) == set(table)
     assert len(whole_set.part_languages("tatoeba", "all")) == 112
-    asked = jobs(scale="paper", languages=["sw", "tr"])
+    asked = paper(languages=["sw", "tr"])
     assert asked.sources.part_languages("tatoeba", "all") == ["sw", "tr"]
     assert len(asked.sources.part_languages("lareqa", "all")) == 11, "one pool of candidates"
     assert len(asked.sources.part_languages("xor_tydi", "all")) == 7, "one file, which nothing fetches anew"
 
 
-def test_a_part_is_tracked_by_its_own_files(jobs, tmp_path):
+def test_a_part_is_tracked_by_its_own_files(paper, tmp_path):
     def contents():
-        plan = jobs(scale="paper", user_data=whole("cc100", folder=tmp_path))
+        plan = paper(user_data=whole("cc100", folder=tmp_path))
         return {part: plan.sources.user_content("cc100", part) for part in ("sw", "th")}
 
     for code in ("sw", "th"):
@@ -105,38 +105,38 @@ def test_a_part_is_tracked_by_its_own_files(jobs, tmp_path):
     (tmp_path / "notes.txt").write_text("of no part")
     after = contents()
     assert after["sw"] == before["sw"] and after["th"] != before["th"]
-    assert jobs(scale="paper").sources.user_content("cc100", "sw") == ""
+    assert paper().sources.user_content("cc100", "sw") == ""
 
 
-def test_files_of_the_user_are_read_once_a_run(jobs, tmp_path, monkeypatch):
+def test_files_of_the_user_are_read_once_a_run(paper, tmp_path, monkeypatch):
     (tmp_path / "sw.txt.xz").write_bytes(b"text")
     (tmp_path / "config.json").write_text("{}")
     read = []
     monkeypatch.setattr(module, "content_digest", lambda folder, memory, files=None: read.append(files) or "digest")
     models = {"mine": {"checkpoint": str(tmp_path)}}
-    plan = jobs(scale="paper", user_data=whole("cc100", folder=tmp_path), models=models)
+    plan = paper(user_data=whole("cc100", folder=tmp_path), models=models)
     for _ in range(3):
         assert plan.sources.user_content("cc100", "sw") == plan.sources.checkpoint_content("mine") == "digest"
     assert read == [["sw.txt.xz"], ["config.json", "sw.txt.xz"]]
 
 
-def test_mewsli_x_needs_what_its_own_script_makes_but_to_count_it(jobs, tmp_path):
-    bare = jobs(scale="paper")
+def test_mewsli_x_needs_what_its_own_script_makes_but_to_count_it(paper, tmp_path):
+    bare = paper()
     state, reason = bare.rows.problem(RunKey("mewsli_x", "mbert", "zero_shot"))
     assert state == "unavailable"
     assert "Run get-mewsli-x.sh of its authors" in reason and "user_data: {mewsli_x_news: YOUR_FOLDER}" in reason
     assert bare.rows.problem(RunKey("statistics", "mewsli_x", "count")) is None
-    made = jobs(scale="paper", user_data=whole("mewsli_x", folder=tmp_path))  # it holds the release, too
+    made = paper(user_data=whole("mewsli_x", folder=tmp_path))  # it holds the release, too
     assert made.rows.problem(RunKey("mewsli_x", "mbert", "zero_shot")) is None
     places = [made.sources.dataset_locations(name) for name in ("mewsli_x", "mewsli_x_news")]
     assert places == [{"user_data": str(tmp_path)}] * 2
 
 
-def test_every_dataset_of_the_user_has_a_content(jobs, tmp_path):
+def test_every_dataset_of_the_user_has_a_content(paper, tmp_path):
     assert datasets.dataset("clef").files == []
 
     def contents():
-        plan = jobs(scale="paper", user_data=whole("mewsli_x", "clef", folder=tmp_path))
+        plan = paper(user_data=whole("mewsli_x", "clef", folder=tmp_path))
         return plan.sources.user_content("mewsli_x", "all"), plan.sources.user_content("clef", "all")
 
     mentions, pairs = "wikinews_mentions_no_text-test.jsonl", "wikipedia_pairs-{}.jsonl"

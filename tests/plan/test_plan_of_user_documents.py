@@ -57,10 +57,10 @@ def test_another_byte_is_another_job_of_its_language_alone(jobs, tmp_path):
     assert digests[0] == changed[0] and digests[1] != changed[1]
 
 
-def test_a_link_that_leads_nowhere_is_named(jobs, tmp_path):
+def test_a_link_that_leads_nowhere_is_named(paper, tmp_path):
     for dataset, name in (("documents", "lv.txt"), ("cc100", "lv.txt.xz")):
         (tmp_path / dataset).mkdir()
         (tmp_path / dataset / name).symlink_to(tmp_path / "disk" / name)
-        plan = jobs(scale="paper", user_data={dataset: str(tmp_path / dataset)})
+        plan = paper(user_data={dataset: str(tmp_path / dataset)})
         with pytest.raises(SteleError, match=rf"{dataset}/{name}: cannot be read \(No such file or directory\)"):
             plan.corpora.bytes_of_text(dataset, "lv")

@@ -14,8 +14,8 @@ ALIASES = [(b, alias) for b, names in catalogue.load("settings")["aliases"].item
 
 
 @pytest.fixture(scope="module")
-def rows(jobs):
-    return jobs(scale="miniature").rows
+def rows(miniature):
+    return miniature().rows
 
 
 def may_be(constraint: str, path: str) -> bool:

@@ -8,11 +8,11 @@ GONE = "/no/such/folder"
 
 
 @pytest.fixture
-def problems(jobs):
+def problems(paper):
     """problems(key=value...) -> row: (state, reason), None for a row that can be built."""
 
     def call(**values):
-        plan = jobs(scale="paper", **values)
+        plan = paper(**values)
         return {row: plan.rows.problem(RunKey(*row)) for row in plan.requested.all_rows}
 
     return call
@@ -63,29 +63,29 @@ def test_a_checkpoint_that_is_neither_a_folder_nor_an_id_of_the_hub(problems):
     assert state == "unavailable" and "models.xlmr.checkpoint" in reason, "it mines with that tokenizer"
 
 
-def test_downloads_hold_the_user_s_models_that_no_table_names(jobs):
+def test_downloads_hold_the_user_s_models_that_no_table_names(paper):
     mine = {"checkpoint": "sentence-transformers/all-MiniLM-L6-v2"}
     ablation = {"base": "xlmr", "recipe": "msm", "override": {"languages": ["en", "xh"]}}
-    found = jobs(scale="paper", papers=["msm"], models={"mine": mine, "ablation": ablation}).requested.downloads()
+    found = paper(papers=["msm"], models={"mine": mine, "ablation": ablation}).requested.downloads()
     assert "resources/paper/checkpoints/mine/record.json" in found
     assert "resources/paper/datasets/cc100/xh/record.json" in found
-    gone = jobs(scale="paper", models={"mine": {"checkpoint": GONE}, "ablation": ablation}, user_data={"cc100": GONE})
+    gone = paper(models={"mine": {"checkpoint": GONE}, "ablation": ablation}, user_data={"cc100": GONE})
     assert not any("checkpoints/mine" in path or "cc100" in path for path in gone.requested.downloads())
 
 
-def test_a_count_reads_the_checkpoint_that_a_model_starts_from_and_nothing_is_trained_for_it(jobs):
-    plan = jobs(scale="paper", models={"mine": {"base": "kept", "recipe": "kept"}})
+def test_a_count_reads_the_checkpoint_that_a_model_starts_from_and_nothing_is_trained_for_it(paper, miniature):
+    plan = paper(models={"mine": {"base": "kept", "recipe": "kept"}})
     roots = {"ccp": "xlmr_large", "msm": "xlmr", "kept": "mcontriever", "mine": "mcontriever", "labse": "labse"}
     for model, root in roots.items():
         row = RunKey("parameters", model, "direct")
         assert plan.rows.inputs(row, "pt0-ft0")["encoder"] == plan.paths.checkpoint(root)
         assert plan.rows.downloads(row) == {plan.paths.checkpoint(root)}
-    released = jobs(scale="miniature", models={"ccp": {"checkpoint": "released"}})
+    released = miniature(models={"ccp": {"checkpoint": "released"}})
     row = RunKey("parameters", "ccp", "direct")
     assert released.rows.inputs(row, "pt0-ft0")["encoder"] == released.paths.checkpoint("ccp"), "its own"
 
 
-def test_a_model_that_cannot_be_trained_is_counted_where_its_base_is_there(jobs, tmp_path):
-    plan = jobs(scale="miniature", user_data={"wikipedia": str(tmp_path)})
+def test_a_model_that_cannot_be_trained_is_counted_where_its_base_is_there(miniature, tmp_path):
+    plan = miniature(user_data={"wikipedia": str(tmp_path)})
     assert plan.rows.problem(RunKey("mrtydi", "kept", "zero_shot_nq"))[0] == "unavailable"
     assert plan.rows.problem(RunKey("parameters", "kept", "direct")) is None

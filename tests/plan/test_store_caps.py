@@ -14,14 +14,14 @@ MODELS = ("msm", "crop", "ict", "mlm_equal_compute", "kept", "mcontriever_contin
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_a_run_draws_of_all_stores_that_it_reads(jobs, model):
-    recipe = jobs(scale="paper").pretraining.recipe(model)
+def test_a_run_draws_of_all_stores_that_it_reads(paper, model):
+    recipe = paper().pretraining.recipe(model)
     assert set(run_sizes.drawn(recipe)) == recipe.stores_read()
 
 
 @pytest.mark.parametrize("model", ["msm", "crop", "kept"])
-def test_draws_are_those_of_the_schedule(jobs, model):
-    recipe = parse_recipe({**jobs(scale="miniature").pretraining.recipe(model).given(), "steps": 70})
+def test_draws_are_those_of_the_schedule(miniature, model):
+    recipe = parse_recipe({**miniature().pretraining.recipe(model).given(), "steps": 70})
     counted: Counter[str] = Counter()
     for j in range(recipe.steps * recipe.groups):
         name, _ = scheduled(j, recipe)
@@ -29,14 +29,14 @@ def test_draws_are_those_of_the_schedule(jobs, model):
     assert run_sizes.drawn(recipe) == pytest.approx({recipe.store_of(name): n for name, n in counted.items()}, rel=0.02)
 
 
-def test_a_model_that_draws_more_than_the_catalogue_s_has_a_store_of_its_own(jobs):
+def test_a_model_that_draws_more_than_the_catalogue_s_has_a_store_of_its_own(paper):
     """Larger shared stores would be mined again, and all models trained again that read them."""
-    plain = jobs(scale="paper").stores
+    plain = paper().stores
     models = {
         "long": {"recipe": "mlm_equal_compute", "base": "xlmr_large", "override": {"mlm_sequences": 512}},
         "short": {"recipe": "mlm_equal_compute", "base": "xlmr", "override": {"mlm_sequences": 64}},
     }
-    added = jobs(scale="paper", models=models).stores
+    added = paper(models=models).stores
     assert added.shared_caps == plain.shared_caps
     read = {model: added.pairs(SimpleNamespace(model=model))["mlm:en"] for model in ("long", "short", "msm")}
     assert read["short"] == read["msm"] != read["long"]
@@ -46,10 +46,10 @@ def test_a_model_that_draws_more_than_the_catalogue_s_has_a_store_of_its_own(job
 
 
 @pytest.mark.parametrize("model", ["msm", "later"])
-def test_a_model_of_a_user_changes_no_store_of_others(jobs, model):
+def test_a_model_of_a_user_changes_no_store_of_others(paper, model):
     """Whether it is added or a changed one of the catalogue, and with models that copy its compute."""
     entry = {"recipe": "msm", "base": "xlmr", "override": {"steps": 900_000, "mlm_sequences": 512}}
-    plain, changed = jobs(scale="paper").stores, jobs(scale="paper", models={model: entry}).stores
+    plain, changed = paper().stores, paper(models={model: entry}).stores
     assert changed.shared_caps == plain.shared_caps
     others = [key for key in plain.pretraining.models.all if plain.pretraining.models.is_trained(key)]
     drawing_more = {model, "mlm_equal_compute", "crop_equal_compute"} if model == "msm" else {model}
@@ -70,12 +70,12 @@ def test_the_store_of_an_added_model_stays_when_another_one_goes(jobs):
     assert stores[0] == stores[1] == both.pairs(SimpleNamespace(model="first")) and "mlm:qq" in stores[0]
 
 
-def test_an_added_model_reads_the_store_of_an_earlier_one_that_draws_more(jobs):
+def test_an_added_model_reads_the_store_of_an_earlier_one_that_draws_more(paper):
     models = {
         name: {"recipe": "mlm_equal_compute", "base": "xlmr", "override": {"mlm_sequences": sequences}}
         for name, sequences in (("most", 1024), ("more", 512), ("even_more", 2048))
     }
-    stores = jobs(scale="paper", models=models).stores
+    stores = paper(models=models).stores
     names = {model: stores.name("mlm", model, "en") for model in models}
     assert names["more"] == names["most"] != names["even_more"]
 
@@ -96,9 +96,9 @@ def test_no_cap_binds_at_a_generated_scale_and_a_small_change_of_a_recipe_change
     assert stores.pairs(SimpleNamespace(model="longer")) == stores.pairs(SimpleNamespace(model="msm"))
 
 
-def test_unknown_sizes_are_capped_by_all_that_is_drawn(jobs, tmp_path):
+def test_unknown_sizes_are_capped_by_all_that_is_drawn(paper, tmp_path):
     """The size of a user's texts is unknown; CCP draws most: a document for each pair of half its groups."""
-    plan = jobs(scale="paper", user_data={"cc100": str(tmp_path)})
+    plan = paper(user_data={"cc100": str(tmp_path)})
     shared = plan.stores.shared_caps
     caps = {cap for (mining, model, _), cap in shared.items() if (mining, model) == ("msm", "xlmr")}
     assert len(caps) == 1 and 1 <= caps.pop() / (200_000 * 2048 / 2) < 1.25

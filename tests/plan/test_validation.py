@@ -142,7 +142,7 @@ groups:
 
 
 @pytest.fixture
-def own_paper(jobs, tmp_path):
+def own_paper(miniature, tmp_path):
     """own_paper(old, new, key=value...) -> the plan with a paper whose table has `new` in place of `old`."""
 
     def call(old="", new="", **values):
@@ -150,7 +150,7 @@ def own_paper(jobs, tmp_path):
         folder.mkdir(exist_ok=True)
         (folder / "paper.yaml").write_text("name: Own\n")
         (folder / "table_01.yaml").write_text(TABLE.replace(old, new) if old else TABLE)
-        return jobs(scale="miniature", papers=[str(folder)], **values)
+        return miniature(papers=[str(folder)], **values)
 
     return call
 
