@@ -16,6 +16,7 @@ from stele.catalogue.user_documents import neutral_language
 from stele.errors import SteleError, check_known
 from stele.files.paths import PARTS
 from stele.files.strict import Values
+from stele.registry import module_names
 
 LANGUAGE = "[A-Za-z0-9_]+(-[A-Za-z0-9_]+)*"  # or a pair of them, as benchmarks name them
 HELPERS = {"arguments", "load", "reader", "types"}  # modules of stele/benchmarks that read no benchmark
@@ -99,8 +100,7 @@ def check_additions(config: Additions, where: Sources) -> None:
     for name, benchmark in config.add_benchmarks.items():
         for key in ("languages", "documents_in"):
             _check_codes(getattr(benchmark, key), where("add_benchmarks", name, key))
-    paths = (catalogue.FOLDER.parent / "benchmarks").glob("[a-z]*.py")  # not imported
-    modules = sorted({path.stem for path in paths} - HELPERS)
+    modules = {*module_names("stele.benchmarks")} - HELPERS
     datasets = {*catalogue.entries(Dataset), *config.add_datasets}
     for name, benchmark in config.add_benchmarks.items():
         for dataset in (*benchmark.data, *benchmark.judgments):

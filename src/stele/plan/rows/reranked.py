@@ -55,7 +55,7 @@ class Reranked(Dense):
         """The problem of the encoder or the word vectors; `not in scale` if no pair is built that a table shows."""
         if problem := self._problem(row):
             return problem
-        if self.pairs(row):
+        if self.rows.languages(row):
             return None
         if lacking := self._lacking(row):
             return "unavailable", next(iter(lacking.values()))
@@ -90,11 +90,6 @@ class Reranked(Dense):
         unseen = {pair: "no table or figure shows this pair of the row" for pair in pairs if pair not in shown}
         return unseen | self._lacking(row)
 
-    def pairs(self, row: RunKey) -> list[str]:
-        """A row's language pairs, without those that it leaves out."""
-        left_out = self.left_out(row)
-        return [pair for pair in self.rows.data.languages(row.benchmark) if pair not in left_out]
-
     def datasets(self, row: RunKey) -> dict[str, list[str]]:
         """Datasets that a row reads; word vectors and documents must not mix real and generated data."""
         if (scorer := self._scorer(row)) is None:
@@ -107,7 +102,7 @@ class Reranked(Dense):
 
     def inputs(self, row: RunKey, seeds: str) -> Inputs:
         """Inputs of the job: the runs of the row's language pairs."""
-        return {"pairs": [self.pair(row, seeds, pair) for pair in self.pairs(row)]}
+        return {"pairs": [self.pair(row, seeds, pair) for pair in self.rows.languages(row)]}
 
     def pair_inputs(self, row: RunKey, seeds: str, pair: str) -> Inputs:
         """Inputs of a pair's job: an encoder or word vectors, and topics, documents and judgments.
@@ -145,7 +140,7 @@ class Reranked(Dense):
         if self._scorer(row) is None:
             return super().downloads(row)
         records = self.rows.protocols.records(row)
-        for pair in self.pairs(row):
+        for pair in self.rows.languages(row):
             records.update(self.vectors(row, pair).values())
         return records
 
