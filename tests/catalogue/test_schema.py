@@ -146,17 +146,15 @@ def refusal(file: str, values) -> str | None:
     return None
 
 
-def changed(values, keys, change) -> Iterator[None]:
-    """The file with one value changed, and as before afterwards."""
+def refusal_of(file: str, values, keys, change) -> str | None:
+    """What is said of the file with one value changed, which is as before afterwards."""
     holder = parent(values, keys)
-    before = holder[keys[-1]] if not isinstance(holder, dict) else dict(holder)
+    before = holder.copy()
     change(holder)
-    yield
-    if isinstance(holder, dict):
-        holder.clear()
-        holder.update(before)
-    else:
-        holder[keys[-1]] = before
+    said = refusal(file, values)
+    holder.clear()
+    holder.update(before) if isinstance(holder, dict) else holder.extend(before)
+    return said
 
 
 def fault(said: str | None, file: str, *parts: str) -> bool:
@@ -188,17 +186,15 @@ def test_a_misspelt_key_and_one_too_many_are_named_with_the_nearest(file):
         if named or not isinstance(key, str):
             continue
         slip = key[0] + key
-        for _ in changed(values, keys, lambda holder, key=key, slip=slip: holder.update({slip: holder.pop(key)})):
-            said = refusal(file, values)
-            if fault(said, file, f"unknown key '{'.'.join(map(str, (*keys[:-1], slip)))}'; did you mean {key!r}?"):
-                faults.append(f"{keys} as {slip}: {said}")
+        said = refusal_of(file, values, keys, lambda holder, k=key, slip=slip: holder.update({slip: holder.pop(k)}))
+        if fault(said, file, f"unknown key '{'.'.join(map(str, (*keys[:-1], slip)))}'; did you mean {key!r}?"):
+            faults.append(f"{keys} as {slip}: {said}")
         if keys[:-1] in holders:
             continue
         holders.add(keys[:-1])
-        for _ in changed(values, keys, lambda holder: holder.update(quite_unheard_of=1)):
-            said = refusal(file, values)
-            if fault(said, file, f"unknown key '{'.'.join(map(str, (*keys[:-1], 'quite_unheard_of')))}'"):
-                faults.append(f"{keys[:-1]} and a key more: {said}")
+        said = refusal_of(file, values, keys, lambda holder: holder.update(quite_unheard_of=1))
+        if fault(said, file, f"unknown key '{'.'.join(map(str, (*keys[:-1], 'quite_unheard_of')))}'"):
+            faults.append(f"{keys[:-1]} and a key more: {said}")
     none_of(faults)
 
 
@@ -209,10 +205,9 @@ def test_a_key_that_is_missing_is_named(file):
         key = keys[-1]
         if named or keys == ("like",):  # without the other scale what that held is missing, and named
             continue
-        for _ in changed(values, keys, lambda holder, key=key: holder.pop(key)):
-            said = refusal(file, values)
-            if (said is not None or among(shape, required)) and fault(said, file, str(keys[0]), str(key)):
-                faults.append(f"{keys}: {said}")
+        said = refusal_of(file, values, keys, lambda holder, key=key: holder.pop(key))
+        if (said is not None or among(shape, required)) and fault(said, file, str(keys[0]), str(key)):
+            faults.append(f"{keys}: {said}")
     none_of(faults)
 
 
@@ -221,13 +216,10 @@ def test_a_value_of_another_type_is_named(file):
     faults, values = [], contents(file)
     for keys, _, _ in list(places(file, values)):
         key, wrong = keys[-1], wrong_type(parent(values, keys)[keys[-1]])
-        for _ in changed(values, keys, lambda holder, key=key, wrong=wrong: holder.__setitem__(key, wrong)):
-            said = refusal(file, values)
-            told = (
-                "(found " if said is None or "unknown key" not in said else "unknown key"
-            )  # where a mapping may stand
-            if fault(said, file, ".".join(map(str, keys)), told):
-                faults.append(f"{keys}: {wrong!r}: {said}")
+        said = refusal_of(file, values, keys, lambda holder, key=key, wrong=wrong: holder.__setitem__(key, wrong))
+        told = "unknown key" if "unknown key" in (said or "") else "(found "  # where a mapping may stand
+        if fault(said, file, ".".join(map(str, keys)), told):
+            faults.append(f"{keys}: {wrong!r}: {said}")
     none_of(faults)
 
 
@@ -238,10 +230,9 @@ def test_a_number_out_of_range_is_named(file):
         key, value = keys[-1], parent(values, keys)[keys[-1]]
         if isinstance(value, bool) or not isinstance(value, int | float):
             continue
-        for _ in changed(values, keys, lambda holder, key=key: holder.__setitem__(key, -1)):
-            said = refusal(file, values)
-            if fault(said, file, ".".join(map(str, keys)), "-1"):
-                faults.append(f"{keys}: {said}")
+        said = refusal_of(file, values, keys, lambda holder, key=key: holder.__setitem__(key, -1))
+        if fault(said, file, ".".join(map(str, keys)), "-1"):
+            faults.append(f"{keys}: {said}")
     none_of(faults)
 
 

@@ -152,22 +152,18 @@ def test_links_to_folders_are_followed_and_not_in_circles(read, tmp_path):
     assert record["documents"] == 2 and "repeated_documents" not in record["dropped"]
 
 
-def test_a_document_that_comes_a_thousand_times_is_kept_once_and_said(read):
-    actual, record, log = read(
-        {"de.txt": "\n\n".join(["Das ist ein Text. Er kommt oft."] * 1000 + ["Ein anderer."])}, "de"
-    )
-    assert len(actual) == 2 and record["dropped"]["repeated_documents"] == 999
-    assert "999 repeated documents" in log and any("999 repeated" in note for note in record["notes"])
-
-
-def test_documents_of_one_sentence_are_said(read):
-    _, record, log = read({"de.txt": "Ein Satz.\n\nNoch einer.\n\nUnd hier. Zwei."}, "de")
-    assert record["documents"] == 3 and "2 of 3 documents have one sentence; MSM, CROP and ICT need two" in log
-
-
-def test_texts_in_another_script_are_said(read):
-    _, record, log = read({"lv.txt": "\n\n".join(TEXTS["xal"])}, "lv")
-    assert "100% of the letters are Cyrillic, but Latvian is written in Latin" in log and record["notes"]
+@pytest.mark.parametrize(
+    ("language", "texts", "documents", "message"),
+    [
+        ("de", ["Ein Text. Er kommt oft."] * 1000 + ["Ein anderer."], 2, "999 repeated documents"),
+        ("de", ["Ein Satz.", "Noch einer.", "Und hier. Zwei."], 3, "2 of 3 documents have one sentence; MSM, CROP and"),
+        ("lv", TEXTS["xal"], 2, "100% of the letters are Cyrillic, but Latvian is written in Latin"),
+    ],
+)
+def test_what_looks_wrong_is_said(read, language, texts, documents, message):
+    _, record, log = read({f"{language}.txt": "\n\n".join(texts)}, language)
+    assert record["documents"] == documents
+    assert message in log and any(message in note for note in record["notes"])
 
 
 @pytest.mark.parametrize(

@@ -53,12 +53,7 @@ def test_benchmarks_ask_for_languages_that_their_datasets_have(benchmark):
 
 
 def test_pinned_counts_are_those_that_the_datasets_publish():
-    def expected(name, what):
-        return sum(item.expect for item in datasets.resolve(name, "all").counts[what])
-
-    assert expected("lareqa", "questions") == 13_090 and expected("lareqa", "candidates") == 13_014
-    assert expected("tatoeba", "pairs") == 88_877 and len(datasets.languages_of(datasets.dataset("tatoeba"))) == 112
-    assert expected("xor_tydi", "dev") == 2_110 and expected("nq_test", "test") == 3_610
+    """Others are held against the real files: test_user_data.py."""
     test = {part: datasets.resolve("mrtydi", part).counts["test"][0].expect for part in ("ar", "bn", "th")}
     assert test == {"ar": 1081, "bn": 111, "th": 1190}
     mewsli = datasets.resolve("mewsli_x", "all").counts
