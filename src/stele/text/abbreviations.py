@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from stele.text.quotations import CLOSING, OPENING
+from stele.text.quotations import CLOSING, GERSHAYIM, OPENING
 
 LONGEST = 4  # most letters of an abbreviation that is recognised before a small letter without a list
 
@@ -106,8 +106,7 @@ _HANGUL = re.compile("[\uac00-\ud7a3]")
 _CLOSERS = CLOSING + "“‘«‹"  # as in German and Danish
 _OPENERS = OPENING + "”’¿¡–—- "
 _WIDE = "\u3001-\u30ff\u3400-\u9fff\uff00-\uffef"
-_GERSHAYIM = '(?<=[\u05d0-\u05ea])"(?=[\u05d0-\u05ea])'  # within a Hebrew abbreviation
-_WORD = re.compile(rf"(?:[^\s\"'“„‘‚«‹(\[\]/–—{_WIDE}-]|{_GERSHAYIM})+$|[{_WIDE}]+$")
+_WORD = re.compile(rf"(?:[^\s\"'“„‘‚«‹(\[\]/–—{_WIDE}-]|{GERSHAYIM})+$|[{_WIDE}]+$")
 _DAY_AND_MONTH = re.compile(r"\b\d{1,2}\.? [^\W\d_]{3,5}$")
 
 

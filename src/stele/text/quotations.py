@@ -27,7 +27,7 @@ _LETTER = (
     "[^\\W\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3040-\u9fff\uac00-\ud7a3]"  # of scripts with spaces
 )
 _APOSTROPHE = f"(?<={_LETTER})['’](?={_LETTER})"
-_GERSHAYIM = '(?<=[\u05d0-\u05ea])"(?=[\u05d0-\u05ea])'  # in a Hebrew abbreviation
+GERSHAYIM = '(?<=[\u05d0-\u05ea])"(?=[\u05d0-\u05ea])'  # in a Hebrew abbreviation
 
 
 def _families_and_roles() -> dict[str, tuple[str, str]]:
@@ -48,7 +48,7 @@ def _families_and_roles() -> dict[str, tuple[str, str]]:
 _SIGNS = _families_and_roles()
 OPENING = "".join(sign for sign, (_, role) in _SIGNS.items() if role != ")")
 CLOSING = "".join(sign for sign, (_, role) in _SIGNS.items() if role != "(")
-_ANY = re.compile(f"([{re.escape(''.join(_SIGNS))}])(?<!{_APOSTROPHE})(?<!{_GERSHAYIM})")
+_ANY = re.compile(f"([{re.escape(''.join(_SIGNS))}])(?<!{_APOSTROPHE})(?<!{GERSHAYIM})")
 _ANY_ASCII = re.compile(f"([\"'()\\[\\]{{}}])(?<!{_APOSTROPHE})")
 
 

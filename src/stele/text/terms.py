@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import cache
+from typing import Any
 
 from stele import catalogue
 from stele.catalogue.schema import benchmarks as analyzers
@@ -36,7 +37,7 @@ def analyzer(language: str, stemmed: bool = True) -> Analyzer:
     >>> analyzer("en", stemmed=False)("The cities' rivers")
     ['cities', 'rivers']
     """
-    cut, term = _cut(language), _Terms(language, stemmed)
+    cut, term = _cut(language), _Cache(_term(language, stemmed))
     return lambda text: [value for word in cut(text) if (value := term[word]) is not None]
 
 
@@ -53,48 +54,43 @@ class TermNumbers:
     """
 
     def __init__(self, language: str, vocabulary: Iterable[str]) -> None:
-        numbers = {term: number for number, term in enumerate(vocabulary)}
-        self._cut, self._number = _cut(language), _Numbers(_Terms(language), numbers)
+        numbers, term_of = {term: number for number, term in enumerate(vocabulary)}, _term(language, stemmed=True)
+
+        def number(word: str) -> int | None:
+            term = term_of(word)
+            return None if term is None else numbers.get(term, -1)
+
+        self._cut, self._number = _cut(language), _Cache(number)
 
     def __call__(self, text: str) -> list[int]:
         number = self._number
         return [value for word in self._cut(text) if (value := number[word]) is not None]
 
 
-class _Terms(dict):
-    """Cache of word -> its term, None for a stop word."""
+class _Cache(dict):
+    """Cache of a function's values by word."""
 
-    def __init__(self, language: str, stemmed: bool = True) -> None:
-        entry = catalogue.entry(analyzers.Analyzer, language)
-        self._elided, self._stopwords = frozenset(entry.elided or ()), _stopwords(entry)
-        self._stem = _stemmer(entry) if stemmed else str
+    def __init__(self, value: Callable[[str], Any]) -> None:
+        self._value = value
 
-    def __missing__(self, word: str) -> str | None:
+    def __missing__(self, word: str) -> Any:
         if len(self) >= MOST_WORDS:
             self.clear()
-        self[word] = term = self.of(word)
-        return term
-
-    def of(self, word: str) -> str | None:
-        """Computes a word's term without keeping it."""
-        full = _without_article(word, self._elided) if self._elided else word
-        # Lucene's English analyzer drops 's before stop words: "it's" is one of them
-        return None if full.removesuffix("'s") in self._stopwords else self._stem(_ascii_digits(full))
-
-
-class _Numbers(dict):
-    """Cache of word -> number of its term, -1 for a term outside the vocabulary, None for a stop word."""
-
-    def __init__(self, terms: _Terms, numbers: Mapping[str, int]) -> None:
-        self._terms, self._numbers = terms, numbers
-
-    def __missing__(self, word: str) -> int | None:
-        if len(self) >= MOST_WORDS:
-            self.clear()
-        term = self._terms.of(word)
-        value = None if term is None else self._numbers.get(term, -1)
-        self[word] = value
+        self[word] = value = self._value(word)
         return value
+
+
+def _term(language: str, stemmed: bool) -> Callable[[str], str | None]:
+    """Makes the function that turns a word into its term, a stop word into None."""
+    entry = catalogue.entry(analyzers.Analyzer, language)
+    elided, stopwords, stem = frozenset(entry.elided or ()), _stopwords(entry), _stemmer(entry) if stemmed else str
+
+    def term(word: str) -> str | None:
+        full = _without_article(word, elided) if elided else word
+        # Lucene's English analyzer drops 's before stop words: "it's" is one of them
+        return None if full.removesuffix("'s") in stopwords else stem(_ascii_digits(full))
+
+    return term
 
 
 def _cut(language: str) -> Analyzer:

@@ -48,7 +48,7 @@ class StalePartial(RetryableError):
         super().__init__(f"{reason}; fetching from the start")
 
 
-def fetch(url: str, target: Path, expected: Expected, policy: Policy | None = None) -> Fetched:
+def fetch(url: str, target: Path, expected: Expected, policy: Policy) -> Fetched:
     """Downloads `url` to `target`.
 
     `expected` may hold bytes, sha256, sha1, md5. A file that does not match is deleted and fetched once more.
@@ -57,7 +57,6 @@ def fetch(url: str, target: Path, expected: Expected, policy: Policy | None = No
         NotFound: the server has no such file (not tried again).
         Failed: the server refuses, the file is wrong twice, or too many attempts in a row fail; says which.
     """
-    policy = policy or Policy()
     target.parent.mkdir(parents=True, exist_ok=True)
     part = target.with_name(target.name + ".part")
     wrong: Mismatch | None = None
