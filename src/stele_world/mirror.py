@@ -114,11 +114,8 @@ def unfinished(folder: Path) -> Iterator[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.glob(f"{PART}*"):
         shutil.rmtree(old, ignore_errors=True)
-    part = Path(tempfile.mkdtemp(prefix=PART, dir=folder))
-    try:
-        yield part
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix=PART, dir=folder, ignore_cleanup_errors=True) as part:
+        yield Path(part)
 
 
 def stays(mirror: Path) -> Callable[[str], bool]:

@@ -226,7 +226,8 @@ def test_a_text_is_marked_as_its_tokenizer_marks_it(tokenizer):
 def test_the_loss_is_that_of_transformers(tokenizer):
     import torch
 
-    model = denoising.build(denoising.new_config(standins.Architecture(model_type="mbart", width=16), tokenizer), 1)
+    config = denoising.new_config(standins.Architecture(model_type="mbart", width=16), tokenizer)
+    model = models.build(config, 1, "AutoModelForSeq2SeqLM")
     windows = np.array([[10, 11, 12, 13], [12, 11, 10, 9]])
     hidden = [np.array([10, tokenizer.mask_token_id, 13]), windows[1]]
     marks = np.array([denoising.language_marks(tokenizer)[language] for language in ("fr", "ar")])

@@ -165,11 +165,9 @@ class World:
         return mentions(language, split, count, self.entities, paragraphs)
 
     def parallel(self, language: str, purpose: str) -> list[tuple[str, str]]:
-        """Pairs (English, foreign) for "tatoeba" (a test set) or "training". Raises SteleError for English."""
+        """Pairs (English, foreign) for "tatoeba" (a test set) or "training"; `language` is another one than English."""
         if purpose not in self.sizes.parallel:
             raise unknown("purpose", purpose, self.sizes.parallel, "world.parallel")
-        if language == ENGLISH:
-            raise SteleError("world: parallel sentences need a language other than English")
         pair = self._teller(ENGLISH), self._teller(language)
         return list(parallel_pairs(*pair, purpose, self.sizes.parallel[purpose]))
 

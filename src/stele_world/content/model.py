@@ -130,11 +130,6 @@ class Mention:
     entity: str
 
     @property
-    def text(self) -> str:
-        """The sentence that contains the mention."""
-        return self.context[self.sentence]
-
-    @property
     def surface(self) -> str:
         """The mention as it is written."""
-        return self.text[self.start : self.end]
+        return self.context[self.sentence][self.start : self.end]

@@ -83,12 +83,11 @@ class Corpus:
     tokens: np.ndarray
     begins: Mapping[str, np.ndarray]
 
-    def windows(self, rng: np.random.Generator, number: int, length: int, alpha: float) -> np.ndarray:
-        """Draws windows of tokens, int64 [number, length]; each begins with a sentence and may end within one."""
-        return self.drawn(rng, number, length, alpha)[0]
-
-    def drawn(self, rng: np.random.Generator, number: int, length: int, alpha: float) -> tuple[np.ndarray, np.ndarray]:
-        """Draws `windows`, and the language of each, int64 [number], as its index among `begins`.
+    def windows(
+        self, rng: np.random.Generator, number: int, length: int, alpha: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Draws windows of tokens, int64 [number, length], and the language of each, int64 [number], as its index among
+        `begins`. A window begins with a sentence and may end within one.
 
         A window's language is drawn as XLM-R's batches are (section 3.1); windows of one batch differ in language.
         """

@@ -14,7 +14,7 @@ from stele.recipes.standins import Architecture, Denoising
 from stele.training.sampling import derive, generator
 from stele_world.standins import Inputs, StandIn
 from stele_world.standins.corpus import corpus, read_sentences
-from stele_world.standins.models import make_tokenizer, seeded, set_dropout
+from stele_world.standins.models import build, make_tokenizer, set_dropout
 
 IGNORED = -100  # a label that adds nothing to the loss
 
@@ -32,13 +32,14 @@ def make_denoising(recipe: Denoising, inputs: Inputs) -> StandIn:
     if not sentences:
         raise SteleError(f"{recipe.kind}: mBART has none of the languages {', '.join(read)}; add one")
     text = corpus(sentences, tokenizer, recipe.length - 2)
-    model = build(new_config(recipe.architecture, tokenizer), derive(inputs.seed, "initial weights"))
+    config = new_config(recipe.architecture, tokenizer)
+    model = build(config, derive(inputs.seed, "initial weights"), "AutoModelForSeq2SeqLM")
     set_dropout(model, recipe.dropout)
     codes = np.array([marks[language] for language in text.begins])
 
     def loss_at(step: int) -> Iterator[dict[str, Tensor]]:
         rng = generator(inputs.seed, "windows", step)
-        windows, drawn = text.drawn(rng, recipe.batch, recipe.length - 2, recipe.sampling_alpha)
+        windows, drawn = text.windows(rng, recipe.batch, recipe.length - 2, recipe.sampling_alpha)
         hidden = [hide_spans(row, tokenizer.mask_token_id, recipe, rng) for row in windows]
         yield {"denoising": restored_loss(model, tokenizer, hidden, windows, codes[drawn])}
 
@@ -110,11 +111,3 @@ def new_config(sizes: Architecture, tokenizer: Any) -> Any:
         forced_eos_token_id=tokenizer.eos_token_id,
         **sides,
     )
-
-
-def build(config: Any, seed: int) -> Any:
-    """Creates a model with new weights, determined by the seed."""
-    from transformers import MBartForConditionalGeneration
-
-    with seeded(seed):
-        return MBartForConditionalGeneration(config).float()

@@ -49,7 +49,7 @@ def masked_batch(
     text: Corpus, vocabulary: Vocabulary, recipe: Recipe, rng: np.random.Generator, hide: Hide = mask_tokens
 ) -> Batch:
     """Batch for objectives/mlm.py: masked ids int64 [b, t], mask None, places and targets int64 [m]."""
-    inside = text.windows(rng, recipe.batch, recipe.length - 2, recipe.sampling_alpha)
+    inside, _ = text.windows(rng, recipe.batch, recipe.length - 2, recipe.sampling_alpha)
     ends = np.full((len(inside), 1), vocabulary.cls), np.full((len(inside), 1), vocabulary.sep)
     ids, places, targets = hide(np.hstack([ends[0], inside, ends[1]]), vocabulary, rng, recipe.mask_probability)
     return {"ids": ids, "mask": None, "places": places, "targets": targets}

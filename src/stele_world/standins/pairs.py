@@ -185,7 +185,7 @@ def make_moco(recipe: Moco, inputs: Inputs) -> StandIn:
 
     def loss_at(step: int) -> Iterator[dict[str, Tensor]]:
         rng = generator(inputs.seed, "crops", step)
-        windows = text.windows(rng, recipe.pairs, size, recipe.sampling_alpha)
+        windows, _ = text.windows(rng, recipe.pairs, size, recipe.sampling_alpha)
         flat = Flat(windows.ravel(), np.full(recipe.pairs, size), np.ones(recipe.pairs, np.int64))
         made = objective.batch(flat, vocabulary, Group(step, []), rng)
         yield {"moco": module("moco", to_device(made, base.device))}
