@@ -1,6 +1,5 @@
 """CC-100, WikiText-103, Tatoeba, translation pairs, Punkt and Mewsli-X, read back."""
 
-import csv
 import hashlib
 import io
 import json
@@ -162,10 +161,9 @@ def check_spans(context, mention):
 
 def test_mewsli_archive_holds_what_upstream_lists_and_no_text_of_news(mewsli):
     """mewsli-x.md, "Archive contents"."""
-    tables = [f"{code}/{name}.tsv" for code in ("ar", "de", "en", "ja") for name in ("docs", "mentions")]
     news = [f"wikinews_mentions_no_text-{split}.jsonl" for split in ("dev", "test")]
     pairs = [f"wikipedia_pairs-{split}.jsonl" for split in ("dev", "train")]
-    assert list(mewsli) == sorted(["candidate_set_entities.jsonl", *tables, *news, *pairs])
+    assert list(mewsli) == ["candidate_set_entities.jsonl", *news, *pairs]
     assert not any(item["context"]["text"] for name in news for item in lines(mewsli[name]))
 
 
@@ -183,33 +181,22 @@ def test_mewsli_candidates_have_one_description_each_in_some_language(mewsli, ge
         )
 
 
-def table_rows(mewsli, table):
-    """The rows of a table of all languages."""
-    for language in ("ar", "de", "en", "ja"):
-        yield from csv.DictReader(io.StringIO(mewsli[f"{language}/{table}.tsv"], newline=""), delimiter="\t")
-
-
-def test_mewsli_mentions_with_and_without_text_and_in_tables_agree_and_point_at_candidates(mewsli, restored, generated):
+def test_mewsli_mentions_with_and_without_text_agree_and_point_at_candidates(mewsli, restored, generated):
     candidates = {c["entity_id"] for c in lines(mewsli["candidate_set_entities.jsonl"])}
-    docs, listed = {row["docid"]: row for row in table_rows(mewsli, "docs")}, set()
     for split, whole in restored.items():
         counts = Counter()
         for item, without in zip(whole, lines(mewsli[f"wikinews_mentions_no_text-{split}.jsonl"]), strict=True):
             context = item["context"]
             assert without["context"] == context | {"text": ""} and without["mentions"] == item["mentions"]
-            assert docs[context["document_id"]]["text_md5"] == hashlib.md5(context["text"].encode()).hexdigest()
             for mention in item["mentions"]:
+                assert mention["metadata"]["text_md5"] == hashlib.md5(context["text"].encode()).hexdigest()
                 check_spans(context, mention)
                 assert mention["entity_id"] in candidates
                 counts[context["language"]] += 1
-                span = mention["mention_span"]
-                listed.add((mention["example_id"], span["text"], str(span["start"]), mention["entity_id"]))
         ids = [m["example_id"] for item in whole for m in item["mentions"]]
         assert len(set(ids)) == len(ids)
         assert len({item["context"]["document_id"] for item in whole}) == len(whole)
     assert counts == generated.manifest["counts"]["mewsli_x"]["test"]
-    columns = ("example_id", "mention", "position", "entity_qid")
-    assert {tuple(row[name] for name in columns) for row in table_rows(mewsli, "mentions")} == listed
 
 
 def test_mewsli_pairs_are_english_and_train_no_entity_of_dev_or_test(mewsli, generated):

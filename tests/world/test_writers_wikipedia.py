@@ -122,19 +122,11 @@ def test_page_ids_increase_and_each_sha1_is_that_of_the_text(generated):
 
 
 @pytest.mark.parametrize("wiki", ["enwiki", "thwiki", "wikidatawiki"])
-def test_checksum_files_and_dumpstatus_agree_with_the_files(generated, wiki):
-    folder = f"https://dumps.wikimedia.org/{wiki}/20220801"
-    status = json.loads(generated.open(f"{folder}/dumpstatus.json"))
-    listed = {name: facts for job in status["jobs"].values() for name, facts in job["files"].items()}
-    assert all(job["status"] == "done" for job in status["jobs"].values())
-    for algorithm in ("md5", "sha1"):
-        lines = generated.open(f"{folder}/{wiki}-20220801-{algorithm}sums.txt").decode().splitlines()
-        sums = dict(reversed(line.split("  ")) for line in lines)
-        assert set(sums) == set(listed)
-        for name, digest in sums.items():
-            data = generated.path(f"{folder}/{name}").read_bytes()
-            assert hashlib.new(algorithm, data).hexdigest() == digest == listed[name][algorithm]
-            assert listed[name]["size"] == len(data) and listed[name]["url"] == f"/{wiki}/20220801/{name}"
+def test_a_checksum_file_has_the_other_files_of_its_folder(generated, wiki):
+    folder = generated.path(f"https://dumps.wikimedia.org/{wiki}/20220801")
+    sums = (folder / f"{wiki}-20220801-sha1sums.txt").read_text().splitlines()
+    others = [path for path in folder.iterdir() if not path.name.endswith("sums.txt")]
+    assert sorted(sums) == sorted(f"{hashlib.sha1(path.read_bytes()).hexdigest()}  {path.name}" for path in others)
 
 
 def rows_of(sql):

@@ -17,7 +17,6 @@ DPR = "https://dl.fbaipublicfiles.com/dpr"
 NQ_TRAINING = DPR + "/data/retriever/biencoder-nq-{split}.json.gz"
 NQ_TEST = DPR + "/data/retriever/nq-test.qa.csv"
 NQ_PASSAGES = DPR + "/wikipedia_split/psgs_w100.tsv.gz"
-NQ_LICENCE = DPR + "/nq_license/LICENSE"
 HARD = 3  # hard negatives of a question
 
 
@@ -79,7 +78,6 @@ def write_nq(site: Site, library: Library) -> None:
         site.count("nq_dpr", **{split: len(rows)})
     test = [q for q in world.questions("nq", "en", "test") if collection.gold(q) is not None]
     site.put(NQ_TEST, tsv((q.text, repr([q.answer])) for q in test).encode())
-    site.put(NQ_LICENCE, b"Generated questions about a generated world; no rights are reserved.\n")
     site.count("nq_test", test=len(test))
 
 
@@ -87,11 +85,10 @@ XOR = "https://nlp.cs.washington.edu/xorqa/XORQA_site/data"
 XOR_FILES = {
     "train": XOR + "/xor_train_retrieve_eng_span.jsonl",
     "dev": XOR + "/xor_dev_retrieve_eng_span_v1_1.jsonl",
-    "test": XOR + "/xor_test_retrieve_eng_span_q_only_v1_1.jsonl",
 }
 XOR_PASSAGES = XOR + "/models/enwiki_20190201_w100.tsv"
 XOR_LANGUAGES = ("ar", "bn", "fi", "ja", "ko", "ru", "te")
-YES_NO = 0.08  # share of questions that ask for yes or no, in train and dev
+YES_NO = 0.08  # share of questions that ask for yes or no
 
 
 def _xor_answers(question: Question, split: str, draws: Draws) -> list[str]:
@@ -104,10 +101,9 @@ def _xor_answers(question: Question, split: str, draws: Draws) -> list[str]:
 
 
 def _xor_row(question: Question, split: str, draws: Draws) -> JsonObject:
-    row: JsonObject = {"id": long_id(question.id), "question": question.text}
-    if split != "test":
-        row["answers"] = _xor_answers(question, split, draws)
+    answers = _xor_answers(question, split, draws)
     language = " ar" if split == "train" and question.language == "ar" else question.language
+    row: JsonObject = {"id": long_id(question.id), "question": question.text, "answers": answers}
     return row | {"lang": language, "split": split}
 
 
@@ -131,12 +127,11 @@ def write_xor(site: Site, library: Library) -> None:
         rows = [_xor_row(q, split, draws) for q in questions]
         site.put(url, jsonl(rows))
         site.count("xor_tydi", **{split: len(rows)})
-        for code in languages if split != "test" else ():
+        for code in languages:
             of_language = [row for row in rows if row["lang"].strip() == code]
             spans = sum(row["answers"][0] not in ("yes", "no") for row in of_language)
             site.count("xor_tydi", code, **{f"{split}_queries": len(of_language), f"{split}_countable": spans})
-        if split != "test":
-            _write_xor_training(site, library, split, questions, rows)
+        _write_xor_training(site, library, split, questions, rows)
 
 
 def _write_xor_training(

@@ -1,4 +1,4 @@
-"""Formats of Wikimedia's dump files: multistream XML with index, checksum files, dumpstatus.json, mysqldump.
+"""Formats of Wikimedia's dump files: multistream XML with index, checksum file, mysqldump.
 
 Formats: https://www.mediawiki.org/xml/export-0.10.xsd; the multistream layout (header, blocks of 100 pages, footer,
 each a separate bzip2 stream; index lines `offset:page id:title`); `sha1` of a revision is the base-36 number of the
@@ -20,6 +20,7 @@ from pydantic import Field
 
 from stele.catalogue import read_yaml
 from stele.files.strict import Strict
+from stele_world.site import lines
 from stele_world.writers.library import filled, template
 
 BLOCK = 100  # pages of one bzip2 stream
@@ -144,33 +145,10 @@ def multistream(language: str, wiki: str, pages: Sequence[Page]) -> tuple[bytes,
     return b"".join(streams), b"".join(raw), "".join(index).encode()
 
 
-def checksums(files: Mapping[str, bytes], algorithm: str) -> bytes:
-    """Lines of {wiki}-{date}-{md5,sha1}sums.txt: digest, two blanks, file name."""
-    return "".join(
-        f"{hashlib.new(algorithm, data, usedforsecurity=False).hexdigest()}  {name}\n" for name, data in files.items()
-    ).encode()
-
-
-def dumpstatus(wiki: str, date: str, jobs: Mapping[str, Mapping[str, bytes]]) -> bytes:
-    """Contents of dumpstatus.json: job -> its files with size, address and checksums."""
-    updated = f"{date[:4]}-{date[4:6]}-{date[6:]} 12:00:00"
-
-    def entry(name: str, data: bytes) -> dict[str, str | int]:
-        sums = {a: hashlib.new(a, data, usedforsecurity=False).hexdigest() for a in ("md5", "sha1")}
-        return {"size": len(data), "url": f"/{wiki}/{date}/{name}", **sums}
-
-    status = {
-        "jobs": {
-            job: {
-                "status": "done",
-                "updated": updated,
-                "files": {name: entry(name, data) for name, data in files.items()},
-            }
-            for job, files in jobs.items()
-        },
-        "version": "0.8",
-    }
-    return json.dumps(status).encode()
+def checksums(files: Mapping[str, bytes]) -> bytes:
+    """Lines of {wiki}-{date}-sha1sums.txt: digest, two blanks, file name."""
+    digests = {name: hashlib.sha1(data, usedforsecurity=False).hexdigest() for name, data in files.items()}
+    return lines(f"{digest}  {name}" for name, digest in digests.items())
 
 
 ROWS_OF_AN_INSERT = 20_000  # upstream's lines are about a megabyte long

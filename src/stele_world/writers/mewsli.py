@@ -2,9 +2,9 @@
 
 Format: mewsli-x.md and mewsli_x/schema.py of google-research/google-research,
 dense_representations_for_entity_retrieval/mel.
-Upstream's archive has no news texts (`wikinews_mentions_no_text-*.jsonl`, with {language}/docs.tsv and mentions.tsv
-beside them); its script get-mewsli-x.sh restores them from the dumps of WikiNews, on the user's machine. The generated
-archive has none, either; the output of the script, `wikinews_mentions-*.jsonl`, is in the user's own data.
+Upstream's archive has no news texts (`wikinews_mentions_no_text-*.jsonl`); its script get-mewsli-x.sh restores them
+from the dumps of WikiNews, on the user's machine. The generated archive has none, either; the output of the script,
+`wikinews_mentions-*.jsonl`, is in the user's own data.
 """
 
 from __future__ import annotations
@@ -20,14 +20,11 @@ from stele_world.content.draws import stream
 from stele_world.content.generate import mentions
 from stele_world.content.model import Mention
 from stele_world.site import Site, jsonl, zip_of
-from stele_world.writers.dpr import tsv
 from stele_world.writers.library import Library, spans
 
 URL = "https://storage.googleapis.com/gresearch/mewsli/mewsli-x_20220518_6.zip"
 NEWS = "mewsli_x_news"
 LANGUAGES = ("ar", "de", "en", "es", "fa", "ja", "pl", "ro", "ta", "tr", "uk")
-DOCS = ("docid", "title", "url", "language", "curid", "revid", "text_md5")
-MENTIONS = ("docid", "example_id", "mention", "position", "length", "entity_qid", "url")
 FIRST_ARTICLE = {"dev": 100_000, "test": 200_000}  # numbers of the news articles of a split
 DESCRIBED = 3  # sentences of a description, at most
 
@@ -97,17 +94,6 @@ class _News:
         }
         return {"context": context, "mentions": self.mentions}
 
-    def doc(self) -> tuple[str, ...]:
-        """Line of docs.tsv."""
-        return (self.id, self.title, self.url, self.language, *self.page.values())
-
-    def listed(self) -> Iterator[tuple[str, ...]]:
-        """Lines of mentions.tsv."""
-        for m in self.mentions:
-            start, _, text = m["mention_span"].values()
-            of_page = (m["entity_id"], m["metadata"]["mention_url"])
-            yield (self.id, m["example_id"], text, str(start), str(len(text)), *of_page)
-
 
 def _link(library: Library, mention: Mention) -> str:
     """Address of the page to which a mention links: in its own language if there is one, else in English; by http."""
@@ -168,7 +154,7 @@ def _in_wikipedia(library: Library, split: str) -> Iterator[tuple[str, Mention]]
 def _news_files(site: Site, library: Library) -> dict[str, bytes]:
     """The archive's files about the news; the output of its script goes to the user's own data."""
     languages = [code for code in LANGUAGES if code in library.world.languages]
-    files, listed = {}, {code: ([], []) for code in languages}
+    files = {}
     for split in ("dev", "test"):
         released, restored = [], []
         for language in languages:
@@ -178,14 +164,9 @@ def _news_files(site: Site, library: Library) -> dict[str, bytes]:
                 article = _News(group, number, library)
                 released.append(article.row(""))
                 restored.append(article.row(article.text))
-                listed[language][0].append(article.doc())
-                listed[language][1].extend(article.listed())
             if split == "test":
                 for dataset in ("mewsli_x", NEWS):
                     site.count(dataset, language, test=len(mentions_found))
         files[f"wikinews_mentions_no_text-{split}.jsonl"] = jsonl(released)
         site.put_licensed(NEWS, f"wikinews_mentions-{split}.jsonl", jsonl(restored))
-    for language, (docs, of_docs) in listed.items():
-        files[f"{language}/docs.tsv"] = tsv([DOCS, *docs]).encode()
-        files[f"{language}/mentions.tsv"] = tsv([MENTIONS, *of_docs]).encode()
     return files

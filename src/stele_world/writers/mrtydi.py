@@ -95,7 +95,6 @@ def write_mrtydi(site: Site, library: Library) -> None:
             first += len(topics)
             rows, judged = [_mrtydi_row(topic, collection, split) for topic in topics], _qrels(topics, collection)
             site.put(f"{folder}/{split}.jsonl.gz", jsonl(rows))
-            site.put(f"{folder}/ir-format-data/topics.{split}.txt", _tsv(topics))
             site.put(f"{folder}/ir-format-data/qrels.{split}.txt", lines(judged))
             site.count("mrtydi_train" if split == "train" else "mrtydi", language, **{split: len(rows)})
             if split == "test":

@@ -14,7 +14,6 @@ from stele_world.writers.dump import (
     Names,
     Page,
     checksums,
-    dumpstatus,
     items_per_site,
     multistream,
     names,
@@ -237,8 +236,8 @@ def write_wikipedia(site: Site, library: Library) -> None:
         written[f"{stem}-pages-articles-multistream-index.txt.bz2"] = (index, None)
         files = {name: site.put(f"{folder}/{name}", *data) for name, data in written.items()}
         about = f"{stem}-siteinfo-namespaces.json.gz"
-        packed = site.put(f"{folder}/{about}", siteinfo_json(language, wiki))
-        _put_sums(site, wiki, {"articlesmultistreamdump": files, "namespaces": {about: packed}})
+        files[about] = site.put(f"{folder}/{about}", siteinfo_json(language, wiki))
+        _put_sums(site, wiki, files)
         articles = len(library.articles(language))
         redirects = sum(bool(page.redirect) for page in pages)
         site.count("wikipedia", language, pages=len(pages), articles=articles, redirects=redirects)
@@ -252,12 +251,9 @@ def _write_items(site: Site, library: Library) -> None:
     commons = [(item, "commonswiki", f"Category:{title}") for item, name, title in rows if name == "enwiki"][::5]
     name = f"wikidatawiki-{DATE}-wb_items_per_site.sql.gz"
     data = site.put(f"{FOLDER.format(wiki='wikidatawiki')}/{name}", items_per_site(sorted(rows + commons)))
-    _put_sums(site, "wikidatawiki", {"wbitemspersitetable": {name: data}})
+    _put_sums(site, "wikidatawiki", {name: data})
     site.count("wikidata_items", rows=len(rows) + len(commons))
 
 
-def _put_sums(site: Site, wiki: str, jobs: dict[str, dict[str, bytes]]) -> None:
-    folder, files = FOLDER.format(wiki=wiki), {n: data for job in jobs.values() for n, data in job.items()}
-    for algorithm in ("md5", "sha1"):
-        site.put(f"{folder}/{wiki}-{DATE}-{algorithm}sums.txt", checksums(files, algorithm))
-    site.put(f"{folder}/dumpstatus.json", dumpstatus(wiki, DATE, jobs))
+def _put_sums(site: Site, wiki: str, files: dict[str, bytes]) -> None:
+    site.put(f"{FOLDER.format(wiki=wiki)}/{wiki}-{DATE}-sha1sums.txt", checksums(files))
