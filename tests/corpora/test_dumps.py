@@ -1,13 +1,16 @@
 """Dumps of every packing are read alike; shards together are the whole; damage is an error that names the file."""
 
 import bz2
+import gzip
+import lzma
+import random
 import re
 from itertools import pairwise
 
 import pytest
 
 from stele.corpora.dumps import xml_dump as dumps
-from stele.corpora.dumps.dump_files import find_dump
+from stele.corpora.dumps.dump_files import find_dump, read_blocks
 from stele.corpora.dumps.xml_dump import block_offsets, read_dump, shard_part
 from stele.corpora.wikitext.titles import Site
 from stele.errors import SteleError
@@ -245,3 +248,29 @@ def test_each_part_of_a_multistream_dump_has_its_own_index(filled):
         )
         for n, ids in ((1, "p1p9"), (2, "p10p30"))
     ]
+
+
+# --- compressed files; damaged ones: tests/files/test_reading.py ------------------------------------------------------
+DATA = random.Random(0).randbytes(50_000) + b"text " * 400_000
+PARTS = [DATA[:30_000], DATA[30_000:60_000], DATA[60_000:]]
+
+
+@pytest.mark.parametrize("compress", [bz2.compress, lzma.compress, bytes])
+def test_streams_come_back_whole_and_in_small_blocks_with_progress(tmp_path, compress):
+    (path := tmp_path / "file.bin").write_bytes(b"".join(map(compress, PARTS)))
+    read = []
+    blocks = list(read_blocks(path, progress=read.append))
+    assert b"".join(blocks) == DATA and sum(read) == path.stat().st_size
+    assert max(map(len, blocks)) <= 1 << 20
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [(None, "no such file; fetch"), (b"", "file is empty"), (gzip.compress(b"x"), "gzip"), (b"PK\x03\x04abc", "zip")],
+)
+def test_files_that_are_missing_or_not_compressed_are_refused(tmp_path, data, message):
+    path = tmp_path / "file.bin"
+    if data is not None:
+        path.write_bytes(data)
+    with pytest.raises(SteleError, match=rf"file\.bin.*{message}"):
+        list(read_blocks(path))

@@ -158,7 +158,6 @@ def test_a_full_disk_is_told(tmp_path, base, monkeypatch, capsys):
 
 
 def test_first_letters_follow_the_wiki(tmp_path, wiki):
-    """In a wiki that tells `a` from `A`, links, redirects and items do so, too."""
     wiki.header = wiki.header.replace("first-letter", "case-sensitive")
     wiki.add("mi", "To [[prami]], not [[Prami]], and [[sutra]].")
     wiki.add("prami", "Of [[Mi]] or [[mi]].")

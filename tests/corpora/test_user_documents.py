@@ -4,8 +4,8 @@ import bz2
 import gzip
 import json
 import lzma
-import subprocess
-import sys
+import tracemalloc
+from collections import Counter
 
 import pyarrow
 import pyarrow.parquet
@@ -14,8 +14,8 @@ import pytest
 from stele.artifacts.documents import read_documents
 from stele.catalogue import user_documents
 from stele.command import cli
+from stele.corpora import cc100, documents
 from stele.files import document_rows
-from tests.conftest import ROOT
 from tests.readers.files import lines, packed
 
 TEXTS = {
@@ -94,8 +94,8 @@ def test_a_single_file_is_a_corpus_of_no_stated_language(read, tmp_path):
 
 def test_all_files_that_are_named_by_their_language_hold_many_documents(read):
     texts = ["Ein Satz. Noch einer.\n\nEin anderer Text. Er ist kurz.", "Das dritte. Es ist da.\n\nDas vierte. Schon."]
-    documents, _, _ = read({"de.txt": texts[0], "de.news.txt.gz": gzip.compress(texts[1].encode())}, "de")
-    assert len(documents) == 4
+    actual, _, _ = read({"de.txt": texts[0], "de.news.txt.gz": gzip.compress(texts[1].encode())}, "de")
+    assert len(actual) == 4
 
 
 def test_a_title_and_paragraphs_are_kept_and_left_out_rows_are_counted(read, caplog):
@@ -153,16 +153,16 @@ def test_links_to_folders_are_followed_and_not_in_circles(read, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("language", "texts", "documents", "message"),
+    ("language", "texts", "number", "message"),
     [
         ("de", ["Ein Text. Er kommt oft."] * 1000 + ["Ein anderer."], 2, "999 repeated documents"),
         ("de", ["Ein Satz.", "Noch einer.", "Und hier. Zwei."], 3, "2 of 3 documents have one sentence; MSM, CROP and"),
         ("lv", TEXTS["xal"], 2, "100% of the letters are Cyrillic, but Latvian is written in Latin"),
     ],
 )
-def test_what_looks_wrong_is_said(read, language, texts, documents, message):
+def test_what_looks_wrong_is_said(read, language, texts, number, message):
     _, record, log = read({f"{language}.txt": "\n\n".join(texts)}, language)
-    assert record["documents"] == documents
+    assert record["documents"] == number
     assert message in log and any(message in note for note in record["notes"])
 
 
@@ -189,26 +189,15 @@ def test_bad_files_are_named_as_the_user_knows_them(read, tmp_path, files, messa
 
 
 def test_a_line_without_end_is_cut_and_memory_is_bounded(tmp_path):
-    """64 MB in one line, without a space, need no more memory than 8 MB of it: the document is cut."""
-
-    def peak(megabytes):
-        text = tmp_path / f"{megabytes}" / "th.txt"
-        text.parent.mkdir()
-        with open(text, "wb") as handle:
-            for number in range(megabytes):
-                handle.write("ก".encode() * ((1 << 20) // 3) + str(number).encode())
-        program = (
-            "import resource, sys\nfrom collections import Counter\nfrom pathlib import Path\n"
-            "from stele.corpora import documents\ndropped = Counter()\n"
-            "texts = documents._plain_texts(Path(sys.argv[1]), True, dropped)\n"
-            "size = sum(len(line) for lines in texts for line in lines)\n"
-            "print(size, dropped['cut_documents'], resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10)"
-        )
-        done = subprocess.run(
-            [sys.executable, "-c", program, str(text)], cwd=ROOT, capture_output=True, text=True, check=True
-        )
-        size, cut, memory = map(int, done.stdout.split())
-        assert size == sum((1 << 20) // 3 + len(str(number)) for number in range(megabytes)) and cut >= megabytes // 6
-        return memory
-
-    assert peak(64) < peak(8) + 16
+    """64 MB in one line, without a space, need no more memory than some documents of the greatest length."""
+    with open(tmp_path / "th.txt", "wb") as handle:
+        for _ in range(64):
+            handle.write("ก".encode() * ((1 << 20) // 3))
+    dropped: Counter[str] = Counter()
+    tracemalloc.start()
+    texts = documents._plain_texts(tmp_path / "th.txt", True, dropped)
+    size = sum(len(line) for lines in texts for line in lines)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert size == 64 * ((1 << 20) // 3) and dropped["cut_documents"] >= 10
+    assert peak < 8 * cc100.DOCUMENT_BYTES

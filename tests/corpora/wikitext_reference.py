@@ -49,7 +49,6 @@ def set_aside(title: str) -> bool:
 
 
 def real_wikis(folder: Path) -> list[Wiki]:
-    """The wikis whose dumps are in a folder."""
     return [dump_wiki(path) for path in sorted(folder.glob("*-pages-articles*.xml*"))]
 
 

@@ -127,7 +127,6 @@ class Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def site(monkeypatch: pytest.MonkeyPatch):
-    """A server of its own for each test."""
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     site = Site()
     handler = type("SiteHandler", (Handler,), {"site": site})
@@ -145,7 +144,6 @@ def site(monkeypatch: pytest.MonkeyPatch):
 
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory) -> Path:
-    """A tiny checkpoint."""
     from ten_tokens import make
 
     return make(tmp_path_factory.mktemp("tiny"))
@@ -159,7 +157,6 @@ def local(tiny, tmp_path) -> Path:
 
 @pytest.fixture
 def run(tmp_path):
-    """run(flag...) -> the exit code of `sources checkpoint`."""
     from ten_tokens import Run
 
     return Run(tmp_path)

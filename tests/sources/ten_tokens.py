@@ -46,7 +46,6 @@ def as_modules(folder: Path, kinds: dict[str, str]) -> None:
 
 
 def configured(folder: Path, **changes) -> None:
-    """Changes its config.json."""
     path = folder / "config.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
 

@@ -226,7 +226,6 @@ def test_a_local_stand_in_keeps_its_label(run, local):
 
 
 def test_a_local_checkpoint_of_a_diverged_pretraining_says_so(run, local):
-    """It is as real as its data."""
     about = {"model": "ccp", "labels": [DIVERGED], "content": "c", "diverged": "cosine .99"}
     write_sealed(local / "record.json", about)
     assert run("--path", str(local)) == 0

@@ -130,7 +130,6 @@ def test_a_model_that_reads_from_left_to_right_is_an_encoder_by_its_last_token(r
 
 
 def test_a_family_whose_table_of_tokens_is_of_its_own_class_is_an_encoder(run, local):
-    """I-BERT's is quantised."""
     from transformers import AutoConfig, AutoModel
 
     sizes = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
@@ -150,7 +149,6 @@ def test_a_generator_is_no_encoder_and_need_not_be_one(run, local):
 
 
 def test_a_model_that_does_not_encode_texts_alone_is_told_in_one_sentence(local, monkeypatch):
-    """Whatever its forward pass asks for beside them."""
     from transformers import BertModel
 
     def forward(self, **batch):

@@ -53,7 +53,6 @@ def take(mirror, site, tmp_path):
 
 @pytest.fixture
 def served(mirror, site):
-    """The mirror as a server."""
     for path in mirror.rglob("*"):
         if path.is_file():
             site.files[f"/{path.relative_to(mirror).as_posix()}"] = path.read_bytes()

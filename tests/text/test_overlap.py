@@ -44,7 +44,6 @@ def test_a_planted_passage_is_found(there, exact, share):
 
 
 def test_stretches_out_of_place_are_no_exact_match():
-    """All of them stand in the document, but in another order."""
     first, second = ["a", "b", "c", "d", "e", "f", "g", "h"], ["i", "j", "k", "l", "m", "n", "o", "p"]
     overlaps, _ = find_overlaps([" ".join([*first, *second])], [("doc", [" ".join([*second, "and", *first])])])
     assert overlaps[0] == ("doc", 1.0, False)

@@ -42,7 +42,6 @@ def recipe(key: str, **values: Any) -> dict[str, Any]:
 
 
 def make(key: str, mirror: Path, records: Path, languages: list[str], values: dict | None = None) -> dict[str, Any]:
-    """Runs the command for one stand-in; returns its record."""
     from stele_world import standin
 
     entry = recipe(key, **(values or {}))

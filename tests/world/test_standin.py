@@ -24,7 +24,6 @@ TEXTS = ["The town stands by the river.", "a", "ลีมกรีมจุท�
 
 @pytest.fixture
 def texts(made, tmp_path):
-    """A mirror of the texts alone, in which stand-ins are made anew."""
     ignored = shutil.ignore_patterns("huggingface.co")
     return shutil.copytree(made.mirror, tmp_path / "mirror", ignore=ignored)
 

@@ -41,7 +41,6 @@ def test_its_settings_alone_let_it_pass_for_what_the_plan_wants_of_it(made, key,
 
 
 def test_the_news_are_longer_than_a_stand_in_reads(made, generated, tmp_path):
-    """Most of the documents of NeuCLIRBench are cut, and counted."""
     hub, given = generated.folder / "huggingface.co/datasets/neuclir", []
     files = {"neuclir_corpus:zh": hub.glob("neuclir1/resolve/*/data/zho-*"), "neuclir:all": hub.glob("bench/**/*.txt")}
     for number, (name, paths) in enumerate(files.items()):

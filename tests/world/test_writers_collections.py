@@ -70,7 +70,6 @@ def test_a_collection_is_read_as_a_real_one(site, library, data, language):
 
 @pytest.mark.parametrize("language", DATASETS)
 def test_relevant_documents_tell_what_a_topic_asks(library, data, language):
-    """By the world and not by the writer."""
     given, query_set = data(language), QuerySet(language, language, language)
     judged = AdHocCollection().judgments(given, query_set)
     names = list(documents(given, language))

@@ -26,7 +26,6 @@ def data(site):
 
 
 def test_a_query_of_each_language_asks_for_what_documents_of_highest_gain_tell(data):
-    """By the world and not by the writer."""
     world = generate(world_sizes(SIZES), ["en", *neuclir.NAMES], 0)
     for query_set in NeuclirMono().query_sets([*neuclir.NAMES]):
         language = query_set.language

@@ -37,7 +37,7 @@ def hundred(generated, url):
 
 # --- Mr. TyDi
 @pytest.mark.parametrize("language", MRTYDI)
-def test_mrtydi_judgments_name_passages_of_the_corpus(generated, language):
+def test_mrtydi_judges_passages_of_the_corpus_and_shows_those_of_train(generated, language):
     passages = {row["docid"]: row for row in corpus(generated, language)}
     counts = generated.manifest["counts"]
     assert len(passages) == counts["mrtydi_corpus"]["passages"][language] > 50
@@ -54,24 +54,14 @@ def test_mrtydi_judgments_name_passages_of_the_corpus(generated, language):
         qrels = [line.split("\t") for line in generated.open(f"{folder}/qrels.{split}.txt").decode().splitlines()]
         assert [(q, d) for q, _, d, _ in qrels] == [(q, d) for q, actual in gold.items() for d in actual]
         assert all(iteration == "Q0" and relevance == "1" and d in passages for _, iteration, d, relevance in qrels)
+        negatives = [(row["query_id"], p) for row in topics for p in row.get("negative_passages", ())]
+        shown = [p for row in topics for p in row["positive_passages"]] + [p for _, p in negatives]
+        if split == "train":
+            assert all(p == passages[p["docid"]] for p in shown) and len(negatives) > 2 * len(topics)
+            assert all(p["docid"] not in gold[name] for name, p in negatives)
+        else:
+            assert all(p["title"] == p["text"] == "" for p in shown) and not negatives
     assert len(set(ids)) == len(ids)
-
-
-@pytest.mark.parametrize("language", MRTYDI)
-def test_mrtydi_training_rows_are_whole_and_test_rows_name_ids_only(generated, language):
-    passages = {row["docid"]: row for row in corpus(generated, language)}
-    negatives = 0
-    for row in tydi(generated, language, "train"):
-        assert set(row) == {"query_id", "query", "positive_passages", "negative_passages"}
-        for passage in [*row["positive_passages"], *row["negative_passages"]]:
-            assert passage == passages[passage["docid"]]
-        gold = {p["docid"] for p in row["positive_passages"]}
-        assert not gold & {p["docid"] for p in row["negative_passages"]}
-        negatives += len(row["negative_passages"])
-    assert negatives > 2 * len(tydi(generated, language, "train"))
-    for row in tydi(generated, language, "test"):
-        assert set(row) == {"query_id", "query", "positive_passages"}
-        assert all(p["title"] == p["text"] == "" for p in row["positive_passages"])
 
 
 @pytest.mark.parametrize("language", MRTYDI)

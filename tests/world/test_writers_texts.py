@@ -45,7 +45,6 @@ def test_tatoeba_and_translation_pairs_are_the_world_s_and_share_none(generated,
 # --- Tatoeba's weekly exports
 @pytest.fixture(scope="module")
 def unpacked(generated, tmp_path_factory):
-    """The folder of both files of the exports."""
     folder = tmp_path_factory.mktemp("exports")
     for name in ("sentences", "links"):
         data = generated.open(f"https://downloads.tatoeba.org/exports/{name}.tar.bz2")
@@ -57,7 +56,6 @@ def unpacked(generated, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def exports(generated, unpacked):
-    """Both files of the exports, as rows."""
     texts = {name: (unpacked / f"{name}.csv").read_bytes().decode() for name in ("sentences", "links")}
     rows = {name: [line.split("\t") for line in text.removesuffix("\n").split("\n")] for name, text in texts.items()}
     assert {name: len(of) for name, of in rows.items()} == generated.manifest["counts"]["tatoeba_exports"]
@@ -102,7 +100,6 @@ def test_the_exports_are_read_back_as_pairs(generated, unpacked):
 # --- Punkt
 @pytest.fixture(scope="module")
 def punkt(generated, tmp_path_factory):
-    """The unpacked model folder."""
     folder = tmp_path_factory.mktemp("nltk_data") / "tokenizers"
     path = generated.path(f"{RAW}/nltk/nltk_data/gh-pages/packages/tokenizers/punkt_tab.zip")
     with zipfile.ZipFile(path) as archive:
@@ -160,7 +157,6 @@ def check_spans(context, mention):
 
 
 def test_mewsli_archive_holds_what_upstream_lists_and_no_text_of_news(mewsli):
-    """mewsli-x.md, "Archive contents"."""
     news = [f"wikinews_mentions_no_text-{split}.jsonl" for split in ("dev", "test")]
     pairs = [f"wikipedia_pairs-{split}.jsonl" for split in ("dev", "train")]
     assert list(mewsli) == ["candidate_set_entities.jsonl", *news, *pairs]
