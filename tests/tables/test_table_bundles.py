@@ -16,6 +16,7 @@ from stele.command import cli
 from stele.files.digests import digest, sha256
 from stele.tables.cells import all_cells, count_states, differences, pair_cells
 from stele.tables.render.formats import COLUMNS
+from stele.tables.values.lookup import Results
 from tests.sealed import write_sealed
 
 RESULT = "mrtydi/first/zero_shot_marco"
@@ -214,7 +215,7 @@ def test_the_test_needs_values_per_query_on_both_sides(bench, results, tmp_path)
     (other_folder / "pt0-ft0/queries.parquet").unlink()
     folders = results, tmp_path / "other"
     pairs = pair_cells(*(all_cells([bench.folder / "msm"], folder) for folder in folders))
-    assert [p for _, _, p in differences(pairs, *folders)] == [None, None]
+    assert [p for _, _, p in differences(pairs, *map(Results, folders))] == [None, None]
 
 
 def test_a_difference_is_tested_where_only_another_language_lacks_queries(bench, results, tmp_path):
@@ -223,7 +224,7 @@ def test_a_difference_is_tested_where_only_another_language_lacks_queries(bench,
     folders = results, tmp_path / "other"
     build(tmp_path / "other", {"ar": 0.3})
     pairs = pair_cells(*(all_cells([bench.folder / "msm"], folder) for folder in folders))
-    tested = {cell.column.key: p for cell, _, p in differences(pairs, *folders)}
+    tested = {cell.column.key: p for cell, _, p in differences(pairs, *map(Results, folders))}
     assert tested["ar"] is not None and tested["ar"] < 0.05 and tested["sw"] is None
 
 
@@ -237,7 +238,7 @@ def test_a_table_with_seeds_of_its_own_is_tested_on_their_values(bench, results,
         for name in ("pt0-ft0", "pt0-ft0.json"):
             (seed / name).rename(folder / RESULT / name.replace("ft0", "ft1"))
     pairs = pair_cells(*(all_cells([bench.folder / "msm"], folder) for folder in folders))
-    assert [p is not None and p < 0.001 for _, _, p in differences(pairs, *folders)] == [True] * 3
+    assert [p is not None and p < 0.001 for _, _, p in differences(pairs, *map(Results, folders))] == [True] * 3
 
 
 # --- cells ------------------------------------------------------------------------------------------------------------

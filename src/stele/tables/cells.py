@@ -19,7 +19,6 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cache
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
@@ -28,7 +27,6 @@ from pydantic import model_validator
 
 from stele.command.arguments import Job, ResultsFolder, Some, ends_in
 from stele.errors import SteleError
-from stele.evaluation import paired, scores
 from stele.evaluation.significance import load_test
 from stele.files.figures import save_figure
 from stele.files.formats import table, write_csv
@@ -38,7 +36,7 @@ from stele.tables.render.formats import COLUMNS, cell_row
 from stele.tables.values.cell import Cell, count_text, counted, table_cells
 from stele.tables.values.context import context_of, load_context
 from stele.tables.values.lookup import STATES, Outcome, Results
-from stele.tables.values.significance import p_value
+from stele.tables.values.significance import p_value, values_per_query
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -191,7 +189,7 @@ def compare(args: Cells) -> None:
         if not folder.is_dir():
             raise SteleError(f"{folder}: no such folder of results; build some first")
     pairs = pair_cells(*(all_cells(args.specs, folder, args.context) for folder in folders))
-    rows = [_row(*difference) for difference in differences(pairs, *folders)]
+    rows = [_row(*difference) for difference in differences(pairs, *map(Results, folders))]
     if args.format == "csv":
         write_csv(sys.stdout, [DIFFERENCE, *rows])
     else:
@@ -215,14 +213,12 @@ def pair_cells(a: Sequence[Cell], b: Sequence[Cell]) -> list[tuple[Cell, Cell]]:
     return pairs
 
 
-def differences(pairs: Sequence[tuple[Cell, Cell]], folder_a: Path, folder_b: Path) -> Iterator[Difference]:
+def differences(pairs: Sequence[tuple[Cell, Cell]], results_a: Results, results_b: Results) -> Iterator[Difference]:
     """Yields the cells that are measured in one folder only, or in both with different values."""
-    read = cache(_scores)  # tables share results
     for a, b in pairs:
         if a.measured and b.measured:
             if a.outcome.value != b.outcome.value or a.outcome.languages != b.outcome.languages:
-                values = read(folder_a, a.reference.result, a.seeds), read(folder_b, b.reference.result, b.seeds)
-                yield a, b, None if None in values else _p(a, b, *values)
+                yield a, b, _p(a, b, results_a, results_b)
         elif a.measured or b.measured:
             yield a, b, None
 
@@ -236,23 +232,14 @@ def _row(a: Cell, b: Cell, p: float | None) -> list[str]:
     return [a.table.id, a.address, *shown, change, tested, a.outcome.state, b.outcome.state]
 
 
-def _scores(folder: Path, result: tuple[str, str, str], seeds: tuple[str, ...]) -> list[scores.Scores] | None:
-    """Reads a cell's values per query by seed; None if they cannot be read from beside the results."""
-    try:
-        return [entry for path in Results(folder).paths(result, seeds) for entry in scores.read(path)]
-    except SteleError:
-        return None
-
-
-def _p(a: Cell, b: Cell, scores_a: list[scores.Scores], scores_b: list[scores.Scores]) -> float | None:
-    """p-value of B against A by the table's test, over their common languages; None if their queries differ."""
+def _p(a: Cell, b: Cell, results_a: Results, results_b: Results) -> float | None:
+    """p-value of B against A by the table's test, over their common languages; None if it cannot be tested."""
     metric, languages = a.reference.metric, set(a.outcome.languages) & set(b.outcome.languages)
     if not languages:
         return None
     try:
-        baseline, system = (
-            paired.stack([seed.only(languages, metric) for seed in seeds]) for seeds in (scores_a, scores_b)
-        )
+        baseline = values_per_query(results_a, a, languages, metric)
+        system = values_per_query(results_b, b, languages, metric)
         return p_value(load_test(a.table.significance.test), system, baseline, metric)
     except SteleError:
         return None

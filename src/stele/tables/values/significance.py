@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -62,8 +62,9 @@ def compare_rows(cells: Sequence[Cell], results: Results) -> Comparisons:
     test, compared, untested, damaged = load_test(plan.test), {}, {}, {}
     for cell, other in _comparisons(cells, plan):
         try:
-            system, baseline = _of_queries(results, cell, cell), _of_queries(results, other, cell)
-            p = p_value(test, system, baseline, cell.reference.metric)
+            languages, metric = cell.outcome.languages, cell.reference.metric
+            system, baseline = (values_per_query(results, row, languages, metric) for row in (cell, other))
+            p = p_value(test, system, baseline, metric)
         except SteleError as error:
             untested.setdefault(str(error), []).append(f"{cell.row.label} and {other.row.label}")
             damaged |= {str(error): None} if isinstance(error, Damaged) else {}
@@ -110,14 +111,13 @@ def _comparisons(cells: Sequence[Cell], plan: Significance) -> Iterator[tuple[Ce
 
 @lru_cache(maxsize=32)  # tables share results
 def _read(results: Results, paths: tuple[Path, ...]) -> list[scores.Scores]:
-    """Reads the values per query of one result's files, by seed."""
     return [entry for path in paths for entry in scores.read(path)]
 
 
-def _of_queries(results: Results, cell: Cell, tested: Cell) -> scores.Scores:
-    """Reads a cell's values per query in the languages of the cell `tested`; other languages are ignored."""
+def values_per_query(results: Results, cell: Cell, languages: Collection[str], metric: str) -> scores.Scores:
+    """Reads a cell's values per query and seed in `languages`. Raises SteleError if its result has none beside it."""
     seeds = _read(results, tuple(results.paths(cell.reference.result, cell.seeds)))
-    return paired.stack([seed.only(tested.outcome.languages, tested.reference.metric) for seed in seeds])
+    return paired.stack([seed.only(languages, metric) for seed in seeds])
 
 
 def _method(cells: Sequence[Cell], plan: Significance, how: str, count: int) -> str:
@@ -145,7 +145,12 @@ def rank(cells: Iterable[Cell]) -> dict[str, Rank]:
     """
     ranks: dict[str, Rank] = {}
     for comparable in rivals(cells):
-        ranks |= _rank(comparable)
+        values = sorted({_compared(cell) for cell in comparable}, reverse=comparable[0].direction == "higher")
+        for cell in comparable if len(comparable) > 1 else ():
+            if _compared(cell) == values[0]:
+                ranks[cell.address] = "best"
+            elif len(comparable) > 2 and _compared(cell) == values[1]:
+                ranks[cell.address] = "second"
     return ranks
 
 
@@ -184,16 +189,6 @@ def _same_languages(cells: list[Cell]) -> list[Cell]:
     sets = Counter(frozenset(cell.outcome.languages) for cell in cells)
     chosen = max(sets, key=lambda languages: (sets[languages], len(languages), sorted(languages)))
     return [cell for cell in cells if frozenset(cell.outcome.languages) == chosen]
-
-
-def _rank(cells: list[Cell]) -> dict[str, Rank]:
-    if len(cells) < 2:
-        return {}
-    values = sorted({_compared(cell) for cell in cells}, reverse=cells[0].direction == "higher")
-    ranks: dict[str, Rank] = {cell.address: "best" for cell in cells if _compared(cell) == values[0]}
-    if len(cells) > 2 and len(values) > 1:
-        ranks |= {cell.address: "second" for cell in cells if _compared(cell) == values[1]}
-    return ranks
 
 
 def _compared(cell: Cell) -> float:
