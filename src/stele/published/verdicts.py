@@ -96,18 +96,14 @@ def _ours(benchmark: str, subset: str, metric: Metric) -> tuple[str, float | Non
     """Language of a subset (or name of its mean), our number for it, and the languages that our number lacks."""
     language, codes = language_of(benchmark, subset), languages_of(benchmark, subset)
     if language == AVERAGE:
-        return AVERAGE, metric.average, [code for code in _all_of(benchmark) if code not in metric.languages]
+        entry = catalogue.entry(Benchmark, benchmark)
+        codes = languages_of_dataset(dataset(entry.judgments[0])) if entry.whole else entry.languages
+        return AVERAGE, metric.average, [code for code in codes if code not in metric.languages]
     if language:
         return language, metric.languages.get(language), []
     present = [metric.languages[code] for code in codes if code in metric.languages]
     mean = math.fsum(present) / len(present) if present else None
     return subset, mean, [code for code in codes if code not in metric.languages]
-
-
-def _all_of(benchmark: str) -> Sequence[str]:
-    """Languages that a benchmark's mean covers on real data."""
-    entry = catalogue.entry(Benchmark, benchmark)
-    return languages_of_dataset(dataset(entry.judgments[0])) if entry.whole else entry.languages
 
 
 def judge(ours: float, score: PublishedScore, incomparable: str = "") -> tuple[State, str]:
@@ -139,7 +135,6 @@ def _incomparable_result(result: Result) -> str:
 
 
 def _incomparable_score(score: PublishedScore, benchmark: str, lacking: Sequence[str]) -> str:
-    """Reason why one published number measures something else than ours; "" if it measures the same."""
     about = catalogue.entry(PublishedBenchmark, benchmark)
     if score.split != about.split:
         return f"published of the split {score.split}, ours is {about.split}"
@@ -224,7 +219,11 @@ def published_for(
     """
     if value.setting != SETTING:
         return ()
-    checkpoint = own_checkpoint(record, value.model) if result else _of_catalogue(value.model)
+    if result:
+        checkpoint = own_checkpoint(record, value.model)
+    else:
+        entry = catalogue.entries(Model).get(value.model)
+        checkpoint = {"repository": entry.checkpoint, "revision": entry.revision} if entry else {}
     scores = _scores(value, frozenset(repositories(value.model, checkpoint)))
     scores.sort(key=lambda score: _preference(score, value.benchmark, checkpoint))
     language = AVERAGE if value.average else value.languages[0]
@@ -239,12 +238,6 @@ def _preference(score: PublishedScore, benchmark: str, checkpoint: Mapping[str, 
     """Sort key of a published number: the number with the lowest key is shown."""
     rank = catalogue.entry(PublishedBenchmark, benchmark).rank(score.benchmark)
     return not score.judges, rank, bool(other_revision(checkpoint, score)), score.tolerance
-
-
-def _of_catalogue(model: str) -> dict[str, str | None]:
-    """Checkpoint of a model in the catalogue; {} for a model that is not in it."""
-    entry = catalogue.entries(Model).get(model)
-    return {"repository": entry.checkpoint, "revision": entry.revision} if entry else {}
 
 
 def _scores(value: CellSource, models: frozenset[str]) -> list[PublishedScore]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +24,9 @@ from stele.tables.render import bibliography, formats, markdown, pages
 from stele.tables.render.claims import PaperClaims, draw_claims
 from stele.tables.render.jinja import Ready
 from stele.tables.render.layout import build
-from stele.tables.render.pictures import Picture, pictures
 from stele.tables.render.pictures import drawn as drawn_in
-from stele.tables.render.summary import Summary, summarise
+from stele.tables.render.pictures import pictures
+from stele.tables.render.summary import summarise
 from stele.tables.values.cell import table_cells
 from stele.tables.values.context import ContextJob, read_context
 from stele.tables.values.filled import FilledTable
@@ -75,42 +75,32 @@ def run(args: AllTables) -> None:
     papers, verdicts = pages.by_paper(drawn, figures), {path.stem: path for path in args.verdicts}
     folders = {table.paper: spec.parent for table, spec in loaded}
     claims = {paper.key: paper_claims(folders[paper.key], paper.tables, verdicts.get(paper.key)) for paper in papers}
-    for name, text in texts(args.name, papers, grids, figures, claims).items():
-        with atomic_file(folder / name) as handle:
-            handle.write(text)
-    log.info("%s: %d tables: %s", folder, len(drawn), pages.states([table.summary for table in drawn]))
-
-
-def paper_claims(folder: Path, drawn: Iterable[pages.Drawn], verdicts: Path | None = None) -> PaperClaims | None:
-    """Draws the claims of a paper's folder, None if it has none; `verdicts` is its file of `stele claims judge`."""
-    boxes = {place: box for table in drawn for place, box in table.boxes.items()}
-    return draw_claims(folder, boxes, verdicts) if (folder / FILE).is_file() else None
-
-
-def texts(
-    name: str,
-    papers: Sequence[pages.PaperPages],
-    grids: Mapping[str, tuple[Ready, Summary]],
-    figures: Iterable[Picture],
-    claims: Mapping[str, PaperClaims | None],
-) -> dict[str, str]:
-    """Contents of the files of all tables, by file name. `grids` has each table's Markdown view and its summary."""
-    summaries, of_all = [summary for _, summary in grids.values()], [figure for figure in figures if not figure.paper]
-    words = summaries[0].words
+    of_all = [figure for figure in figures if not figure.paper]
+    summaries = [summary for _, summary in grids.values()]
     shared: dict[str, Any] = {
-        "name": Ready(name),
-        "words": words,
+        "name": Ready(args.name),
+        "words": summaries[0].words,
         "papers": papers,
         "figures": of_all,
         "grids": grids,
         "labels": pages.shared_labels(summaries),
         "states": pages.states(summaries),
     }
-    index = f"{name}.html"
-    return {
-        f"{name}.md": formats.markdown_page("all_tables", **shared),
-        f"{name}.tex": formats.latex_page("all_tables", **shared),
-        f"{name}.bib": bibliography.bibtex(paper.about for paper in papers),
-        index: pages.index_page(papers, of_all, SUFFIXES, name=name, words=words),
+    index = f"{args.name}.html"
+    texts = {
+        f"{args.name}.md": formats.markdown_page("all_tables", **shared),
+        f"{args.name}.tex": formats.latex_page("all_tables", **shared),
+        f"{args.name}.bib": bibliography.bibtex(paper.about for paper in papers),
+        index: pages.index_page(papers, of_all, SUFFIXES, name=args.name, words=summaries[0].words),
         **{f"{paper.key}.html": pages.paper_page(paper, index, claims[paper.key]) for paper in papers},
     }
+    for name, text in texts.items():
+        with atomic_file(folder / name) as handle:
+            handle.write(text)
+    log.info("%s: %d tables: %s", folder, len(drawn), shared["states"])
+
+
+def paper_claims(folder: Path, drawn: Iterable[pages.Drawn], verdicts: Path | None = None) -> PaperClaims | None:
+    """Draws the claims of a paper's folder, None if it has none; `verdicts` is its file of `stele claims judge`."""
+    boxes = {place: box for table in drawn for place, box in table.boxes.items()}
+    return draw_claims(folder, boxes, verdicts) if (folder / FILE).is_file() else None

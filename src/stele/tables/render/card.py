@@ -13,7 +13,7 @@ from stele.catalogue.models import seen_questions
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.models import Model
 from stele.published.verdicts import Verdict, verdicts
-from stele.tables.render.card_sources import Evaluated, notes, origins, passages, queries, reproduce_command, seconds
+from stele.tables.render.card_sources import Evaluated, origins, passages, queries, reproduce_command, seconds
 from stele.tables.render.sheets import Sheet
 
 AVERAGE = "average"
@@ -45,7 +45,7 @@ def make_card(
         title=known.label if known else model,
         facts={name: text for name, text in _facts(evaluated, scale, known).items() if text},
         labels=sorted({label for entry in evaluated for label in entry.result.labels}),
-        warnings=list(notes(evaluated)),
+        warnings=list(dict.fromkeys(note for entry in evaluated for note in entry.job.get("encoding_notes", ()))),
         counts=_counts([verdict for of_one in judged.values() for verdict in of_one]),
         encoding=Sheet(DECIDED, list(encoding_rows(evaluated)), len(DECIDED)),
         speed=Sheet(SPEED, [_speed(entry) for entry in evaluated], 1),

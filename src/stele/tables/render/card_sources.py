@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,7 +17,6 @@ from stele.errors import SteleError
 from stele.published.verdicts import LENGTHS
 
 SCORED = ("retrieval.json", "vectors.json")  # of a ranking, of vectors that are compared
-
 REAL, USUAL = "paper", "results_evaluate"  # the default scale and folder of `stele evaluate`
 
 
@@ -92,11 +91,6 @@ def _amount(counted: Sequence[tuple[int, int | None]]) -> Amount:
 def seconds(job: Mapping[str, Any], clock: str) -> float:
     """Time of a search including the encoding of its collections; `clock` is "wall_seconds" or "cpu_seconds"."""
     return job[clock] + sum(costs[clock] for costs in job.get("encoded_before", {}).values())
-
-
-def notes(evaluated: Sequence[Evaluated]) -> Iterator[str]:
-    """Yields the notes on the encoding of all results, each once."""
-    yield from dict.fromkeys(note for entry in evaluated for note in entry.job.get("encoding_notes", ()))
 
 
 def reproduce_command(

@@ -171,7 +171,6 @@ def _ancestors(of: Iterable[Record], ancestry: Record) -> Iterator[tuple[str, Re
 
 
 def _seeds_of(record: Record) -> list[str]:
-    """The names of a result's seeds (`pt0-ft1`)."""
     try:
         return Result.model_validate(record).seed_names
     except ValidationError:

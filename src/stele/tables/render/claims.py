@@ -15,7 +15,7 @@ from typing import Any
 from stele.artifacts.records import GENERATED
 from stele.claims.check import Judged, judge_paper
 from stele.files.reading import read_object, reading
-from stele.papers.addresses import PrintedPaper, PrintedValue, load_paper, printed_at
+from stele.papers.addresses import PrintedPaper, load_paper, printed_at
 from stele.papers.claims import Claim
 from stele.papers.table import load_specs
 from stele.tables.render.cell_details import Unfolded
@@ -30,7 +30,6 @@ ORDER = {
 }
 ORDER["once"] = ORDER["runs"]
 PLACES = {"s": "section ", "t": "Table ", "f": "Figure "}
-
 
 Boxes = Mapping[tuple[str, str], Unfolded]  # (`table 5`, a cell's address) -> the cell
 
@@ -241,16 +240,14 @@ def links(judged: Judged, paper: PrintedPaper, boxes: Boxes) -> list[CellLink]:
     if judged.error:
         return []
     values = [value for address in judged.claim.addresses() for value in printed_at(address, paper)]
-    return list(dict.fromkeys(_links(values, boxes)))
-
-
-def _links(values: Iterable[PrintedValue], boxes: Boxes) -> Iterable[CellLink]:
+    links_found: dict[CellLink, None] = {}
     for value in values:
         kind, number = value.place.split()
         if kind == "figure":
-            yield CellLink(f"Figure {number}", href=f"#f{int(number):02d}")
+            links_found[CellLink(f"Figure {number}", href=f"#f{int(number):02d}")] = None
         elif box := boxes.get((value.place, "/".join(value.parts))):
-            yield CellLink(f"Table {number}: {box.title}", box=box.id)
+            links_found[CellLink(f"Table {number}: {box.title}", box=box.id)] = None
+    return list(links_found)
 
 
 def _facts(claim: Any, row: Mapping[str, Any]) -> dict[str, str]:
