@@ -4,13 +4,12 @@ from pathlib import Path
 
 import pytest
 from chromium import Chromium
-from specs import write_spec
+from specs import write_result, write_spec
 
 from stele.papers.table import load_spec
 from stele.tables.values.cell import table_cells
 from stele.tables.values.context import Context
 from stele.tables.values.lookup import Results
-from tests.sealed import write_sealed
 
 SPEC = """
     paper: msm
@@ -43,18 +42,8 @@ class Workbench:
     def result(
         self, model, languages, *, benchmark="mrtydi", setting="zero_shot_marco", metric="mrr@100", labels=(), **more
     ):
-        path = self.results_dir / benchmark / model / f"{setting}.json"
-        path.parent.mkdir(parents=True, exist_ok=True)
         metrics = {metric: {"languages": languages, "average": sum(languages.values()) / len(languages), **more}}
-        content = {
-            "benchmark": benchmark,
-            "model": model,
-            "setting": setting,
-            "metrics": metrics,
-            "labels": list(labels),
-        }
-        write_sealed(path, content)
-        return path
+        return write_result(self.results_dir, (benchmark, model, setting), metrics, labels=list(labels))
 
     def cells(self, table, **context):
         """Address without its group -> cell."""

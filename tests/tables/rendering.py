@@ -4,11 +4,12 @@ import json
 import random
 from itertools import groupby
 
+from specs import write_result
+
 from stele.papers.table import load_specs, references
 from stele.tables.values.context import Context
 from stele.tables.values.filled import fill
 from stele.tables.values.lookup import Results
-from tests.sealed import write_sealed
 
 NASTY = 'a|b_c*d`e <f>g &h#i%j $k~l^m \\n{o}[p] é ß Ж Медь ทดสอบ نص عربي ąǆ α ± "q" don\'t </td><script>x</script>'
 
@@ -31,16 +32,12 @@ def measure_everything(results_dir, *papers):
             languages = actual.setdefault(reference.result, {}).setdefault(reference.metric, {})
             for code in reference.languages:
                 languages.setdefault(code, [numbers.random() for _ in range(3)])
-    for (benchmark, model, setting), metrics in actual.items():
-        path = results_dir / benchmark / model / f"{setting}.json"
-        path.parent.mkdir(parents=True, exist_ok=True)
+    for row, metrics in actual.items():
         content = {
             name: {"languages": {c: sum(v) / 3 for c, v in values.items()}, "values": {"languages": values}}
             for name, values in metrics.items()
         }
-        labels = ["generated data", "stand-in checkpoint"]
-        result = {"benchmark": benchmark, "model": model, "setting": setting, "labels": labels, "metrics": content}
-        write_sealed(path, result)
+        write_result(results_dir, row, content, labels=["generated data", "stand-in checkpoint"])
 
 
 def as_printed(cells):

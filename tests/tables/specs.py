@@ -1,7 +1,9 @@
-"""The texts of specs for tests, written at their places."""
+"""The texts of specs and the records of results for tests, written at their places."""
 
 import re
 import textwrap
+
+from tests.sealed import write_sealed
 
 
 def write_spec(folder, text, **replace):
@@ -14,6 +16,14 @@ def write_spec(folder, text, **replace):
         text = text.replace(old, new)
     path.parent.mkdir(exist_ok=True)
     path.write_text(text, encoding="utf-8")
+    return path
+
+
+def write_result(folder, row, metrics, **facts):
+    """A result at its place in a folder of results; `row` is its benchmark, model and setting."""
+    path = folder.joinpath(*row).with_suffix(".json")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_sealed(path, dict(zip(("benchmark", "model", "setting"), row, strict=True)) | {"metrics": metrics} | facts)
     return path
 
 

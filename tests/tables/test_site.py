@@ -9,6 +9,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 from lxml import html as parser
+from specs import write_result
 
 from stele.artifacts.records import WHOLE_ANCESTRY
 from stele.claims.judging.trainings import FILE as TRAININGS
@@ -26,7 +27,6 @@ from stele.tables.render.site import SiteRow, Value, model_title, rows
 from stele.tables.render.terms import TERMS, explained
 from stele.tables.site import write_page
 from tests.claims.made_results import write_results
-from tests.sealed import write_sealed
 
 EFFECTS = {"msm": 0.05, "xlmr": 0.0, "crop": 0.02}
 LOSSES = {"losses": {"msm": 1.9}, "chance": {"msm": 3.3}, "curve": {"step": [2, 4], "msm": [3.0, 1.9]}}
@@ -55,11 +55,8 @@ def kept(root, tmp_path_factory):
 
 def write_count(folder, row, metrics):
     """A result without queries: numbers of a dataset or of a model."""
-    benchmark, model, setting = row.split("/")
     values = {name: {"languages": {"all": value}, "average": value} for name, value in metrics.items()}
-    (folder / row).parent.mkdir(parents=True, exist_ok=True)
-    facts = {"benchmark": benchmark, "model": model, "setting": setting, "metrics": values, "content": digest(values)}
-    write_sealed(folder / f"{row}.json", facts)
+    write_result(folder, row.split("/"), values, content=digest(values))
 
 
 @pytest.fixture(scope="module")
@@ -202,9 +199,7 @@ def test_a_number_has_the_unit_of_its_kind(site):
 def test_a_copy_under_a_short_name_is_no_row_of_its_own(bench):
     path = bench.result("msm", {"sw": 0.5})
     shutil.copyfile(path, path.with_name("zero_shot.json"))
-    assert [(row.setting, row.href) for row in rows(bench.results_dir, [])] == [
-        ("zero_shot_marco", "results/mrtydi/msm/zero_shot_marco.json")
-    ]
+    assert [row.href for row in rows(bench.results_dir, [])] == ["results/mrtydi/msm/zero_shot_marco.json"]
 
 
 def test_seeds_that_are_no_grid_are_counted_as_pairs():
@@ -256,11 +251,9 @@ def test_the_list_of_tables_links_nothing_that_is_not_there(root, kept, tmp_path
 def test_verdicts_are_said_in_the_same_words_everywhere(site, root, kept, tmp_path):
     """Of runs they are seen here or not; `supported` is a word of JSON and CSV."""
     write_markdown_site(kept, root, tmp_path)
-    pages = {
-        name: Page(site / name).text for name in ("index.html", "claims.html", "how.html", "msm.html", "search.html")
-    }
-    pages["README.md"] = (tmp_path / "README.md").read_text()
-    for name, text in pages.items():
+    pages = [site / f"{name}.html" for name in ("index", "claims", "how", "msm", "search")]
+    texts = {path.name: Page(path).text for path in pages} | {"README.md": (tmp_path / "README.md").read_text()}
+    for name, text in texts.items():
         assert "supported" not in text.lower(), name
         assert name == "how.html" or "on print" in text, name
         assert "een here" in text, name
@@ -284,11 +277,8 @@ def test_a_folder_that_is_no_site_is_not_replaced_and_a_site_is(root, kept, site
 
 def handed(folder, path, **other):
     """A folder of results that somebody made, with one result at `path`."""
-    benchmark, model, setting = path.split("/")
     metrics = {"mrr@100": {"languages": {"sw": 0.5}, "average": 0.5, "n": {"sw": 3}}}
-    said = {"job": "average", "benchmark": benchmark, "model": model, "setting": setting, "metrics": metrics, **other}
-    (file := folder / f"{path}.json").parent.mkdir(parents=True)
-    write_sealed(file, {**said, "content": digest(metrics)})
+    write_result(folder, path.split("/"), metrics, job="average", content=digest(metrics), **other)
     (folder / STAMP).write_text("study\n")
     (folder / "no_specs").mkdir(exist_ok=True)
     return ["tables", "site", str(folder), "--specs", str(folder / "no_specs"), "--to"]
@@ -325,9 +315,8 @@ def test_a_sample_has_the_tables_that_are_filled_and_the_verdicts(root, kept, tm
     listed = (tmp_path / "README.md").read_text()
     files = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.md")} - {"README.md"}
     assert "msm/table_01.md" in files and not any(name.startswith("clir_lm/") for name in files)
-    assert all(f"]({name})" in listed for name in files) and listed.count("](msm/") + listed.count("](kept/") == len(
-        files
-    )
+    assert all(f"]({name})" in listed for name in files)
+    assert listed.count("](msm/") + listed.count("](kept/") == len(files)
     main = [claim for claim in load_claims(root / "paper_tables/msm/claims.yaml").claims if claim.main]
     assert all(claim.text.split(" (")[0] in listed for claim in main) and "generated data" in listed
     assert "scale `study`" in listed

@@ -3,10 +3,10 @@
 import pytest
 from chromium import DESK, PHONE, in_browser
 from rendering import nasty_context
+from specs import write_result
 
 from stele.command import cli
 from stele.papers.paper import TODAY, papers_in
-from tests.sealed import write_sealed
 
 pytestmark = in_browser
 
@@ -19,12 +19,9 @@ def pages(tmp_path_factory, root):
         ("mrtydi", "zero_shot_marco", "mrr@100"),
         ("xor_retrieve", "zero_shot_nq", "r@2kt"),
     ):
-        path = folder / f"results/{benchmark}/msm/{setting}.json"
-        path.parent.mkdir(parents=True)
         metrics = {metric: {"languages": {"ar": 0.5, "ja": 0.25}}}
-        result = {"benchmark": benchmark, "model": "msm", "setting": setting, "metrics": metrics, "inputs": {"a": "b2"}}
-        ancestry = {"b2": {"job": "finetune", "recipe": {"steps": 60}}}
-        write_sealed(path, result | {"labels": ["generated data"], "ancestry": ancestry})
+        made = {"inputs": {"a": "b2"}, "ancestry": {"b2": {"job": "finetune", "recipe": {"steps": 60}}}}
+        write_result(folder / "results", (benchmark, "msm", setting), metrics, labels=["generated data"], **made)
     context = nasty_context(folder / "context.json", ["msm/2", "kept/2"])
     every = sorted((root / "paper_tables").glob("*/table_*.yaml"))
     specs = [str(spec) for spec in every if spec.parent.name != TODAY]
