@@ -43,7 +43,7 @@ def rerank(tmp_path, clef_record, monkeypatch):
     """rerank(name, recipe, *flags, languages, seed, data) -> the folder of the runs' record."""
     from stele.reranking import rerank as command
 
-    monkeypatch.setattr(command, "word_vector_reader", lambda folders: read_made_vectors)
+    monkeypatch.setattr(command, "read_vectors", lambda folders, *words: read_made_vectors(*words))
 
     def call(name: str, recipe: dict, *flags: str, languages=("en-de",), seed=0, data=None) -> Path:
         line = ["--model", "tiny", "--benchmark", "clef", "--languages", *languages, "--recipe", json.dumps(recipe)]

@@ -70,7 +70,8 @@ def run(args: Answer) -> None:
     clock = records.start()
     # the recipe, the inputs and the state folder
     recipe = validate(AnsweringRecipe, parse_object(args.recipe, "--recipe"), "--recipe")
-    benchmark_data, training_data = data_records(args.data), data_records(args.training_data, "--training-data")
+    benchmark_data = data_records(args.data)
+    training_data = data_records(args.training_data, "--training-data")
     inputs = benchmark_data | training_data | {"encoder": args.encoder}
     made_by = {"benchmark": args.benchmark, "languages": args.languages, **recipe.model_dump(mode="json")}
     state = own_folder(args.state, recipe=made_by, inputs=inputs, seed=args.seed, code=args.code)
@@ -78,10 +79,8 @@ def run(args: Answer) -> None:
     # the questions: test and dev of each query set, and the training set
     benchmark = load_reader(args.benchmark, AnsweringReader)
     data, query_sets = data_folders(benchmark_data), benchmark.query_sets(args.languages)
-    test, dev = (
-        {query_set: read_questions(benchmark, data, query_set, split) for query_set in query_sets}
-        for split in ("test", "dev")
-    )
+    test = {query_set: read_questions(benchmark, data, query_set, "test") for query_set in query_sets}
+    dev = {query_set: read_questions(benchmark, data, query_set, "dev") for query_set in query_sets}
     train, off_span = read_training_questions(data_folders(training_data), recipe)
 
     # fine-tune, choosing an epoch for each query set on its dev questions
@@ -91,9 +90,7 @@ def run(args: Answer) -> None:
     windowed = partial(make_windows, tokenizer, recipe=recipe, segments=segments)
     reader = reader_module.new_reader(folder, tokenizer.pad_token_id, recipe, args.seed)
     windowed_dev = {query_set: windowed(questions) for query_set, questions in dev.items()}
-    training = reader_module.train(
-        reader, windowed(train), windowed_dev, recipe, seed=args.seed, state=state, label="answer"
-    )
+    training = reader_module.train(reader, windowed(train), windowed_dev, recipe, args.seed, state)
 
     # answer the test questions of each query set with its epoch, epoch by epoch
     answers: dict[QuerySet, dict[str, str]] = {}

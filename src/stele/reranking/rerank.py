@@ -29,7 +29,7 @@ from stele.files.reading import parse_object
 from stele.recipes.reranking import CrossEncoder, parse_recipe
 from stele.reranking.folds.candidates import Candidates, contents, has_relevant, read_candidates
 from stele.reranking.scorers import Sources, UntrainedScorer, load_scorer
-from stele.reranking.scorers._words import word_vector_reader
+from stele.reranking.scorers._words import read_vectors
 
 if TYPE_CHECKING:
     from stele.reranking.folds.cross_validation import FoldResult
@@ -69,8 +69,9 @@ def run(args: Rerank) -> None:
     inputs = benchmark_data | word_vectors | ({"encoder": args.encoder} if args.encoder else {})
     made_by = {"benchmark": args.benchmark, **recipe.model_dump(mode="json")}
     state = own_folder(args.state, recipe=made_by, inputs=inputs, seed=args.seed, code=args.code)
-    benchmark, data = load_reader(args.benchmark, RetrievalReader), data_folders(benchmark_data)
-    read_vectors = word_vector_reader(_word_folders(word_vectors))
+    benchmark = load_reader(args.benchmark, RetrievalReader)
+    data = data_folders(benchmark_data)
+    folders = _word_folders(word_vectors)
 
     runs, searches, rows = {}, {}, []
     for query_set in benchmark.query_sets(args.languages):
@@ -80,7 +81,7 @@ def run(args: Rerank) -> None:
             query_language=query_set.name.partition("-")[0],
             document_language=query_set.collection,
             encoder=args.encoder.parent if args.encoder else None,
-            read_vectors=read_vectors,
+            read_vectors=partial(read_vectors, folders),
             collection=lambda pool=query_set.collection: map(contents, benchmark.passages(data, pool)),
         )
         scorer = load_scorer(recipe.scorer, candidates, recipe, sources)
@@ -137,10 +138,7 @@ def run(args: Rerank) -> None:
 
 
 def _word_folders(word_vectors: Mapping[str, Path]) -> dict[str, Path]:
-    """Folder of each language's word vectors, by language; two languages may share a folder.
-
-    Raises SteleError if a language is given twice.
-    """
+    """Folder of each language's word vectors, by language. Raises SteleError if a language is given twice."""
     folders: dict[str, Path] = {}
     for dataset, parts in data_folders(word_vectors).items():
         for part, folder in parts.items():

@@ -1,14 +1,13 @@
 """Readers: an encoder with a linear layer that scores each token as the first and as the last of an answer.
 
 As in transformers' BertForQuestionAnswering. The encoder's layers are trained, its embeddings are not: "we are able to
-finetune all encoder layers" (Yu et al., section 5.2.1), and the authors' code freezes the embeddings. Each query set
-uses the epoch with its best dev F1.
+finetune all encoder layers" (Yu et al., section 5.2.1), and the authors' code freezes the embeddings.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,7 +17,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from stele.answering.reading.windows import NO_ANSWER, Labels, Windows, labels
-from stele.benchmarks.types import QuerySet, SpanQuestion
+from stele.benchmarks.types import QuerySet
 from stele.encoders.backbone import load_backbone, positions
 from stele.encoders.encode import MODEL_INPUTS, default_batch_tokens
 from stele.encoders.tokens import collate, length_buckets
@@ -133,7 +132,8 @@ def best_span(starts: np.ndarray, ends: np.ndarray, possible: np.ndarray) -> tup
     >>> best_span(np.array([1.0, 5.0, 0.0]), np.array([4.0, 2.0, 3.0]), np.array([True, True, True]))
     (8.0, 1, 2)
     """
-    starts, ends = (np.where(possible, part.astype(np.float64), -np.inf) for part in (starts, ends))
+    starts = np.where(possible, starts.astype(np.float64), -np.inf)
+    ends = np.where(possible, ends.astype(np.float64), -np.inf)
     reached = np.maximum.accumulate(starts)
     is_new = np.concatenate([[True], reached[1:] > reached[:-1]])
     begins = np.maximum.accumulate(np.where(is_new, np.arange(len(starts)), 0))
@@ -156,10 +156,11 @@ class ReaderTraining(NamedTuple):
     earlier: tuple[float, float]
 
 
-def f1(query_set: QuerySet, questions: Sequence[SpanQuestion], answers: Mapping[str, str]) -> float:
-    """Mean F1 of `answers` (question id -> text) by SQuAD's normalisation, the metric of the tables."""
-    case = Case(answers=[[answer.text for answer in item.answers] for item in questions])
-    case.add(query_set, [item.id for item in questions])
+def f1(reader: Reader, query_set: QuerySet, windows: Windows) -> float:
+    """Mean F1 of the reader's answers by SQuAD's normalisation, the metric of the tables."""
+    answers = predictions(reader, windows)
+    case = Case(answers=[[answer.text for answer in item.answers] for item in windows.questions])
+    case.add(query_set, [item.id for item in windows.questions])
     case.predictions = [answers.get(name) for name in case.queries]
     return float(np.mean(SquadF1().values(case)))
 
@@ -169,10 +170,8 @@ def train(
     training: Windows,
     dev: Mapping[QuerySet, Windows],
     recipe: AnsweringRecipe,
-    *,
     seed: int,
     state: Path,
-    label: str,
 ) -> ReaderTraining:
     """Fine-tunes a reader in place; afterwards `state` has the weights of the best epochs for `restore_epoch`.
 
@@ -182,7 +181,7 @@ def train(
     answer_labels = labels(training)
     number = len(answer_labels.rows)
     if not number:
-        raise SteleError(f"{label}: found no question to train on; give training data with answers in their paragraphs")
+        raise SteleError("answer: found no question to train on; give training data with answers in their paragraphs")
     steps_an_epoch = -(-number // recipe.batch)
 
     def loss_at(step: int) -> Iterator[loop.Named]:
@@ -192,9 +191,7 @@ def train(
         yield {"span": loss_of(reader, training, answer_labels, batch)}
 
     def dev_f1(epoch: int) -> dict[str, float]:
-        figures = {}
-        for query_set, windows in dev.items():
-            figures[query_set.name] = f1(query_set, windows.questions, predictions(reader, windows))
+        figures = {query_set.name: f1(reader, query_set, windows) for query_set, windows in dev.items()}
         log.info("epoch %d: dev F1 %s", epoch, ", ".join(f"{name} {value:.4f}" for name, value in figures.items()))
         return figures
 
@@ -206,7 +203,7 @@ def train(
         state=state,
         seed=derive(seed, "training"),
         process=process_context(),
-        label=label,
+        label="answer",
         callbacks={"best": best},
     )
     f1_of = {query_set.name: best.by_epoch(query_set.name) for query_set in dev}

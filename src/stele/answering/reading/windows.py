@@ -73,7 +73,8 @@ def marks(tokenizer) -> Marks:
     backend.no_padding()
     pair = backend.encode("a", "a", add_special_tokens=True)
     texts = pair.sequence_ids
-    first, second = ([place for place, text in enumerate(texts) if text == number] for number in (0, 1))
+    first = [place for place, text in enumerate(texts) if text == 0]
+    second = [place for place, text in enumerate(texts) if text == 1]
     if not (first and second and first[0] > 0):
         raise SteleError("the tokenizer adds no token before a text pair to mark a missing answer; use another one")
     cuts = [(0, first[0]), (first[-1] + 1, second[0]), (second[-1] + 1, len(texts))]
@@ -200,10 +201,7 @@ def _encoded(tokenizer, texts: list[str]) -> Iterator[tuple[str, Any]]:
 
 
 def _spans(encoding: Any, text: str) -> np.ndarray:
-    """Character ranges of an encoding's tokens, int32 [t, 2].
-
-    They exclude blanks at the ends and include the combining marks after a token, which some tokenizers drop.
-    """
+    """Character ranges of tokens, int32 [t, 2], without blanks, but with the marks that some tokenizers drop."""
     offsets = encoding.offsets
     following = [*(start for start, _ in offsets), len(text)][1:] if offsets else []
     spans = [_trimmed(text, *span, limit) for span, limit in zip(offsets, following, strict=True)]

@@ -1,7 +1,7 @@
 """Cross-validation of a scorer in five folds of topics: its draws, its training, the choice of an epoch.
 
 A module that has seen none of its topics scores fold n: fold n + 1 chooses the epoch, the other three folds train it
-(Yu et al., section 5.1.3). Draws are functions of seed, topic, fold and epoch; a killed fold resumes at its saved step.
+(Yu et al., section 5.1.3).
 """
 
 from __future__ import annotations
@@ -48,7 +48,6 @@ class FoldResult(BaseModel):
     """Scores of a fold, and the choice of its epoch.
 
     rows, scores   numbers of its test candidates, and their scores, each a float32
-    topics         number of its test topics
     pairs          number of training pairs per epoch
     dev_map        epoch -> MAP of the dev fold; `epoch` is the best
     earlier        wall-clock and CPU seconds in earlier runs of the job
@@ -91,7 +90,8 @@ def training_pairs(candidates: Candidates, fold: Fold, seed: int, epoch: int) ->
     relevant, negative = [], []
     for topic in fold.train:
         of_topic = np.flatnonzero(candidates.topic_of == topic)
-        positives, others = of_topic[candidates.relevant[of_topic]], of_topic[~candidates.relevant[of_topic]]
+        positives = of_topic[candidates.relevant[of_topic]]
+        others = of_topic[~candidates.relevant[of_topic]]
         if len(positives) and len(others):
             draws = generator(seed, "negatives", candidates.topics[topic], fold.number, epoch)
             relevant.append(positives)

@@ -11,7 +11,7 @@ import numpy as np
 from stele.encoders.word_vectors import WordVectors, read_word_vectors, vector_file
 from stele.errors import SteleError
 from stele.reranking.folds.candidates import Candidates
-from stele.reranking.scorers import ReadVectors, Sources
+from stele.reranking.scorers import Sources
 from stele.text.terms import analyzer
 
 
@@ -33,22 +33,16 @@ class Words(NamedTuple):
 Interaction = tuple[np.ndarray, list[tuple[int, np.ndarray, np.ndarray]]]
 
 
-def word_vector_reader(folders: Mapping[str, Path]) -> ReadVectors:
-    """Makes a function that reads the vectors of a language from the .vec file in its folder (or from a file itself).
+def read_vectors(folders: Mapping[str, Path], language: str, words: Collection[str]) -> WordVectors:
+    """Reads the vectors of a language from the .vec file in its folder (or from a file itself).
 
-    Bilingual vectors are one file with the words of both languages, given for each of them. The function raises
-    SteleError if a language has no folder, or a folder does not have exactly one such file.
+    Raises SteleError if a language has no folder, or a folder does not have exactly one such file.
     """
-
-    def read(language: str, words: Collection[str]) -> WordVectors:
-        if language not in folders:
-            languages = ", ".join(sorted(folders)) or "none"
-            raise SteleError(
-                f"word vectors: found those of {languages}, want {language}; add --vectors DATASET:{language}=RECORD"
-            )
-        return read_word_vectors(vector_file(folders[language]), words)
-
-    return read
+    if language not in folders:
+        languages = ", ".join(sorted(folders)) or "none"
+        option = f"--vectors DATASET:{language}=RECORD"
+        raise SteleError(f"word vectors: found those of {languages}, want {language}; add {option}")
+    return read_word_vectors(vector_file(folders[language]), words)
 
 
 def rows_of(vectors: WordVectors, words: Iterable[str]) -> np.ndarray:
@@ -65,8 +59,8 @@ def unit_vectors(vectors: np.ndarray) -> np.ndarray:
 def read_words(candidates: Candidates, sources: Sources, document_terms: int | None = None) -> Words:
     """Reads the words of all candidates, with their vectors; of a document only its first `document_terms` words.
 
-    Words are the terms of the analysis without stemming, since vectors belong to words; stop words are left out. Words
-    without a vector count towards `document_terms` but are then ignored (Yu et al. do not say).
+    Terms are not stemmed, since vectors belong to words. Words without a vector count towards `document_terms` but are
+    then ignored (Yu et al. do not say).
     """
     analyze_query = analyzer(sources.query_language, False)
     analyze_document = analyzer(sources.document_language, False)

@@ -1,16 +1,15 @@
 """Cross-encoder: a transformer reads query and document together, and a linear layer scores its output.
 
 `head: cls` scores w . h[CLS] on the first token's last hidden state (Yu et al., section 4.2.2). `head: pooler` is that
-of transformers' BertForSequenceClassification: the pooler, dropout, and a layer with a bias. The last `reset_layers`
-are initialised anew and only the last `tuned_layers` are trained, the pooler with them (section 5.1.3). The input is
-the tokenizer's own pair, the longer text cut first, with segments if the model has them. Training starts from the
-relevance-ranking head that a pretraining saved beside the encoder (`HEAD`), if it has the recipe's shape.
+of transformers' BertForSequenceClassification. The last `reset_layers` are initialised anew and only the last
+`tuned_layers` are trained, the pooler with them (section 5.1.3). Training starts from the relevance-ranking head that a
+pretraining saved beside the encoder (`HEAD`), if it has the recipe's shape.
 """
 
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
@@ -71,10 +70,14 @@ class Scorer(TrainedScorer):
 
     def read_inputs(self, candidates: Candidates) -> Pairs:
         """Tokenises all candidates. Raises SteleError for a length beyond the encoder's positions."""
-        self.folder = self.sources.encoder
-        tokenizer, config = load_tokenizer(self.folder), _read_config(self.folder)
+        from transformers import AutoConfig
+
+        folder = self.sources.encoder
+        tokenizer = load_tokenizer(folder)
+        with reading(folder / "config.json", "configuration of a model"):
+            config = AutoConfig.from_pretrained(folder, local_files_only=True)
         if self.recipe.length > (longest := positions(config)):
-            raise SteleError(f"{self.folder}: length is {self.recipe.length}, but the model has {longest} positions")
+            raise SteleError(f"{folder}: length is {self.recipe.length}, but the model has {longest} positions")
         places = zip(candidates.topic_of, candidates.document_of, strict=True)
         texts = [(candidates.queries[topic], candidates.texts[document]) for topic, document in places]
         segments = getattr(config, "type_vocab_size", 0) > 1
@@ -82,7 +85,7 @@ class Scorer(TrainedScorer):
 
     def new_module(self, seed: int) -> Model:
         """Creates the encoder with a head drawn by `seed`, untuned weights frozen. SteleError for too many layers."""
-        folder, recipe = self.folder, self.recipe
+        folder, recipe = self.sources.encoder, self.recipe
         backbone, new = load_backbone(folder, recipe.head, seed=seed, dropout=recipe.dropout)
         layers = encoder_layers(backbone, folder)
         for name in ("tuned_layers", "reset_layers"):
@@ -138,10 +141,3 @@ def encoder_layers(backbone: nn.Module, folder: Path) -> nn.ModuleList:
     if not lists:
         raise SteleError(f"{folder}: found no list of {number} layers in {type(backbone).__name__}; use another model")
     return lists[0]
-
-
-def _read_config(folder: Path) -> Any:
-    from transformers import AutoConfig
-
-    with reading(folder / "config.json", "configuration of a model"):
-        return AutoConfig.from_pretrained(folder, local_files_only=True)

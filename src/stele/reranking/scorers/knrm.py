@@ -26,15 +26,6 @@ if TYPE_CHECKING:
 FLOOR, FACTOR = 1e-10, 0.01
 
 
-def means(kernels: int) -> np.ndarray:
-    """Means of the kernels, except the kernel of exact matches, float64 [kernels].
-
-    >>> [round(float(mean), 2) for mean in means(20)[[0, 1, 10, 19]]]
-    [-0.95, -0.85, 0.05, 0.95]
-    """
-    return -1 + (np.arange(kernels) + 0.5) * 2 / kernels
-
-
 class Scorer(TrainedScorer):
     recipe: Knrm
 
@@ -42,7 +33,7 @@ class Scorer(TrainedScorer):
         """Computes phi of each candidate, float32 [n, kernels + 1]; the kernel of exact matches is the last."""
         recipe = self.recipe
         words = read_words(candidates, self.sources, recipe.document_terms)
-        centres = np.append(means(recipe.kernels), 1.0)
+        centres = np.append(-1 + (np.arange(recipe.kernels) + 0.5) * 2 / recipe.kernels, 1.0)
         widths = np.append(np.full(recipe.kernels, recipe.sigma), recipe.exact_sigma)
         phi = np.zeros((len(candidates), len(centres)), np.float32)
         for cosines, documents in interactions(candidates, words):

@@ -70,7 +70,8 @@ def query_likelihood(query: Sequence[str], document: Counter[str], share: Mappin
 
 def translate(words: Sequence[str], query_vectors: WordVectors, document_vectors: WordVectors) -> dict[str, str]:
     """Maps each query word that has a vector to the nearest word of `document_vectors`; {} if there is no vector."""
-    known, names = [word for word in words if word in query_vectors.words], sorted(document_vectors.words)
+    known = [word for word in words if word in query_vectors.words]
+    names = sorted(document_vectors.words)
     if not (known and names):
         return {}
     queries = unit_vectors(query_vectors.vectors)[rows_of(query_vectors, known)]
