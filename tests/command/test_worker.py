@@ -104,14 +104,15 @@ def test_a_child_is_known_by_its_client_for_as_long_as_it_runs(tree, environment
     assert child_of(path, process.pid) is None
 
 
-def test_clients_that_die_before_they_have_said_what_they_want_disturb_nobody(tree, environment):
-    for message in (b"", b'{"argv": ', b"not JSON\n"):
+def test_clients_that_die_before_they_have_said_what_they_want_or_say_something_else_disturb_nobody(tree, environment):
+    for message in (b"", b'{"argv": ', b"not JSON\n", b"{}\n", b"[]\n"):
         client = socket.socket(socket.AF_UNIX)
         client.connect(environment["STELE_WORKER"])
         client.sendall(message)
         client.close()
     process = stele(environment, tree, "--nonsense")
     assert process.wait(timeout=PATIENCE) == 2 and "--nonsense" in process.stderr.read()
+    assert Path(environment["STELE_WORKER"]).is_socket(), "the worker lives"
 
 
 @pytest.mark.parametrize(("prefix", "answer"), [(sys.prefix, "3"), ("/elsewhere", "None")])

@@ -167,7 +167,7 @@ def _request(connection: socket.socket) -> tuple[dict, list[int]] | None:
             connection.settimeout(None)
             return request, descriptors
         connection.sendall(DECLINED)
-    except (OSError, EOFError, ValueError):
+    except (OSError, EOFError, ValueError, LookupError, TypeError):
         pass
     for descriptor in descriptors:
         os.close(descriptor)
