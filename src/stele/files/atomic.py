@@ -251,7 +251,6 @@ def claim(folder: Path, job: str, known: Callable[[str], object] = lambda name: 
 
 
 def drop_claimed(folder: Path, job: str) -> None:
-    """Removes a folder if the job has claimed it."""
     if is_claimed(folder, job):
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -33,7 +33,6 @@ class Calibration:
 
     @cached_method
     def recipe(self, name: str) -> CalibrationRecipe:
-        """The calibration recipe, as its command takes it."""
         return recipes.scaled("calibration", name, self.paths.settings.sizes)
 
     def pair(self, benchmark: str, language: str) -> str:

@@ -55,7 +55,6 @@ class Data:
 
     # --- languages and parts ------------------------------------------------------------------------------------------
     def languages_of(self, dataset: str) -> list[str]:
-        """The languages that a dataset has."""
         if datasets.dataset(dataset).any_language:
             return list(self.settings.documents)
         return datasets.languages_of(datasets.dataset(dataset), self.settings.languages)

@@ -58,7 +58,6 @@ class Figures:
         return [value for key, values in self._values.items() if self._figures[key].from_files for value in values]
 
     def all_rows(self) -> set[RunKey]:
-        """The rows of all figures."""
         return {value.result for values in self._values.values() for value in values}
 
     def first_seeds(self) -> dict[str, str]:

@@ -36,7 +36,6 @@ class Mining:
         return self.recipe(mining).given(include={"method", *OF_TOKENS})
 
     def modules(self, mining: str) -> list[str]:
-        """The module of a recipe's mining method."""
         return [f"pairs.methods.{self.recipe(mining).method}"]
 
     def web_corpus(self, language: str) -> str:
@@ -60,7 +59,6 @@ class Mining:
         return self.recipe(mining).parts is not None
 
     def pairs_languages(self, mining: str) -> bool:
-        """Whether a mining recipe pairs texts of two languages."""
         return self.recipe(mining).parts == "language_pairs"
 
     @cached_property

@@ -119,7 +119,6 @@ class Paths:
         return self.results(f"{row.path}.json")
 
     def seed_result(self, row: RunKey, seeds: str) -> str:
-        """The result of one seed."""
         return self.results(f"{row.path}/{seeds}.json")
 
     @property
@@ -134,16 +133,13 @@ class Paths:
 
     @property
     def verdict(self) -> str:
-        """The verdicts of an adaptation."""
         return self.results("verdict.json")
 
     @property
     def adaptation_card(self) -> str:
-        """The card of an adaptation."""
         return self.results("card.md")
 
     def card(self, model: str) -> str:
-        """The result card of a model."""
         return self.results(f"cards/{model}.md")
 
 

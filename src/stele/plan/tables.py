@@ -86,7 +86,6 @@ class Tables:
         return added_models(self.models, self.specs[table])
 
     def all_rows(self) -> set[RunKey]:
-        """The rows of all tables."""
         return {row for table in self.specs for row in self.rows_of(table)}
 
     def problems(self, table: str) -> dict[RunKey, Problem]:

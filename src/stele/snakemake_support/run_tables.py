@@ -33,7 +33,6 @@ def context_file(plan: Plan) -> str:
 
 
 def context_digest(plan: Plan) -> str:
-    """Digest of the plan's table context."""
     return digest(_context(plan))
 
 

@@ -138,7 +138,6 @@ class Rows:
     shown: Shown
 
     def kind(self, row: RunKey) -> Kind:
-        """The kind of a row's setting."""
         return kind_named(self.protocols.setting(row)["kind"])(self)
 
     @cached_method
@@ -169,7 +168,6 @@ class Rows:
         return self.kind(row).inputs(row, seeds)
 
     def left_out(self, row: RunKey) -> dict[str, str]:
-        """Languages in scale in which a row is not evaluated, each with the reason."""
         return self.kind(row).left_out(row) if self.is_known(row) else {}
 
     def languages(self, row: RunKey) -> list[str]:

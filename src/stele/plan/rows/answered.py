@@ -56,7 +56,6 @@ class Answered(Dense):
         return True
 
     def training_set(self, row: RunKey) -> str:
-        """Name of the training set that a row's model is trained on."""
         return self.recipe(row).training_set.entry
 
     def training_data(self, row: RunKey) -> dict[str, str]:
@@ -65,7 +64,6 @@ class Answered(Dense):
         return self.rows.data.records(self.rows.data.training_set(name).data, self.rows.data.training_languages(name))
 
     def modules(self, row: RunKey) -> list[str]:
-        """The module that reads the training set."""
         return [f"benchmarks.{self.rows.data.training_set(self.training_set(row)).module}"]
 
     def datasets(self, row: RunKey) -> dict[str, list[str]]:
@@ -73,7 +71,6 @@ class Answered(Dense):
         return {**super().datasets(row), f"training set {name}": self.rows.data.training_set(name).data}
 
     def inputs(self, row: RunKey, seeds: str) -> Inputs:
-        """Inputs of the job: the encoder, the questions and the training data."""
         return {**super().inputs(row, seeds), "training_data": list(self.training_data(row).values())}
 
     def downloads(self, row: RunKey) -> set[str]:

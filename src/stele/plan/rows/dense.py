@@ -65,7 +65,6 @@ class Dense(Kind):
         return {"encoder": self.encoder(row, seeds), "data": list(self.rows.protocols.searched(row).values())}
 
     def encoder(self, row: RunKey, seeds: str) -> str:
-        """Record of the encoder that a row evaluates."""
         return self.rows.finetuning.encoder(row.model, self._recipe(row), seeds)
 
     def learns(self, row: RunKey) -> bool:
@@ -79,7 +78,6 @@ class Dense(Kind):
         return seed_names(seeds.pretraining if pretrained else [0], seeds.finetuning if self.learns(row) else [0])
 
     def downloads(self, row: RunKey) -> set[str]:
-        """Records of all datasets and checkpoints that a row needs."""
         parts = self.rows
         of_model = parts.sources.of_recipe(self._recipe(row)) | parts.sources.of_model(row.model)
         return parts.protocols.records(row) | of_model

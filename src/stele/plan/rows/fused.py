@@ -23,13 +23,10 @@ class Fused(Kind):
     rule = "fuse"
 
     class Setting(Fusion):
-        """The two rankings to fuse, and how."""
-
         term: str = Field(description="lexical model whose ranking is fused")
         dense: str = Field(description="setting of the benchmark in which the encoder is searched")
 
     def parts(self, row: RunKey) -> tuple[RunKey, RunKey]:
-        """The row of term matching and the row of dense retrieval."""
         setting = self.rows.protocols.setting(row)
         term = RunKey(row.benchmark, setting["term"], self._term_setting(row.benchmark))
         return term, row._replace(setting=setting["dense"])

@@ -97,11 +97,9 @@ class Reranked(Dense):
         return {row.benchmark: [*self.rows.protocols.datasets(row), scorer.vectors]}
 
     def pair(self, row: RunKey, seeds: str, pair: str) -> str:
-        """Record of the run of one language pair."""
         return self.rows.paths.results(f"{row.path}/{seeds}/pairs/{pair}/retrieval.json")
 
     def inputs(self, row: RunKey, seeds: str) -> Inputs:
-        """Inputs of the job: the runs of the row's language pairs."""
         return {"pairs": [self.pair(row, seeds, pair) for pair in self.rows.languages(row)]}
 
     def pair_inputs(self, row: RunKey, seeds: str, pair: str) -> Inputs:
