@@ -82,7 +82,7 @@ def test_a_circle_through_several_models_is_named():
     with pytest.raises(SteleError, match="a starts from b starts from c starts from a"):
         parse_config({"models": models})
     with pytest.raises(SteleError, match="xlmr starts from msm starts from xlmr"):
-        parse_config({"models": {"xlmr": {"base": "msm", "recipe": "msm"}}})
+        parse_config({"models": {"xlmr": {"base": "msm", "recipe": "msm"}, "msm": {"label": "its base stays"}}})
 
 
 def test_an_empty_value_is_the_default():

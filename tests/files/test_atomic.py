@@ -80,7 +80,8 @@ def test_a_folder_outlives_a_kill_in_the_middle_of_the_swap(tmp_path, last):
     path = tmp_path / "folder"
     with atomic_directory(path, "job") as new:
         (new / "a").write_text("a")
-    users = [tmp_path / name for name in (".folder.4194304999.old", ".folder.4194304999.part", "folder.part")]
+    names = (".folder.4194304999.old", ".folder.4194304999.part", "folder.part", ".folder.notes.stele-part")
+    users = [tmp_path / name for name in names]
     for other in users:  # no names of ours, though they look like ours
         (other / "chapters").mkdir(parents=True)
     killed = subprocess.run([sys.executable, "-c", SWAP, str(path), str(last)])

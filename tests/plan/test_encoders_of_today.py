@@ -26,12 +26,13 @@ def test_a_repository_with_code_names_its_twin_without(paper):
     assert "instead" not in plan.sources.checkpoint_params("gte_mbase")
 
 
-def test_another_repository_of_a_known_model_has_no_revision_of_the_first(paper):
+def test_another_repository_of_a_known_model_has_no_revision_of_the_first(paper, miniature):
     changed = {"me5_small": {"checkpoint": "a/b"}, "me5_base": {"checkpoint": "a/c", "revision": "v2"}}
     source = paper(models=changed).models.checkpoint_source
     assert source("me5_small") == {"checkpoint": "a/b", "revision": "main"}
     assert source("me5_base")["revision"] == "v2"
     assert source("me5_large")["revision"] == catalogue.entry(Model, "me5_large").revision
+    assert miniature().models.checkpoint_source("me5_base")["revision"] == "main", "a stand-in has one"
 
 
 def test_what_a_checkpoint_is_for_is_said_before_it_is_fetched_and_changes_no_job(paper):
