@@ -225,7 +225,7 @@ def test_parts_go_through_the_command_and_gaps_are_noted(filled, run):
     "other",
     [
         "xwiki-1-pages-articles.xml.bz2",
-        "xwiki-1-pages-articles9.xml-p3p9.bz2",
+        "xwiki-1-pages-articles9.xml-p26p30.bz2",
         "ywiki-1-pages-articles9.xml-p90p99.bz2",
     ],
 )

@@ -82,18 +82,6 @@ def test_a_pattern_takes_linear_time(name):
     assert slow == []
 
 
-@pytest.mark.parametrize(
-    ("pattern", "before", "unit", "everywhere"),
-    [
-        (r"<\s*/?\s*br", "<", " ", True),
-        (r"[*#:;]*[^\s:|]+:", "", "*", False),  # tried everywhere it would be cubic
-        (r"\[http://\S*((?:[^\]\n]++)*+)\]", "[http://", "a", True),
-    ],
-)
-def test_quadratic_ones_are_found(pattern, before, unit, everywhere):
-    assert not is_linear(re.compile(pattern), before, unit, everywhere, tries=1)
-
-
 def test_grouped_names_match_what_their_alternatives_do():
     names = DROPPED.split("|")
     grouped, plain = (re.compile(rf"</?({part})(?=[\s/>])", re.I) for part in (one_of(DROPPED), DROPPED))

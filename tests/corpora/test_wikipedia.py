@@ -7,7 +7,7 @@ import pytest
 
 from stele.artifacts.documents import Link, Section, read_documents
 from stele.corpora import wikipedia
-from stele.corpora.wikitext.paragraphs import extract
+from stele.corpora.wikitext.paragraphs import PageLink, extract
 from stele.files.digests import files_digest
 
 ARTICLE = """{{Infobox|x=[[y]]}}
@@ -77,19 +77,23 @@ def test_a_page_that_cannot_be_parsed_is_kept_apart(wiki, run, monkeypatch):
     def stumbling(text, site):
         if "odd" in text:
             raise ValueError("cannot read this")
-        return extract(text, site)
+        page = extract(text, site)
+        if "loose" in text:
+            page.links.append(PageLink(0, 2, 2, "A"))
+        return page
 
     monkeypatch.setattr(wikipedia, "extract", stumbling)
     for i in range(20):
-        wiki.add(f"Page {i}", "odd" if i in (3, 5) else "Plain.")
+        wiki.add(f"Page {i}", {3: "odd", 5: "odd", 7: "A loose link."}.get(i, "Plain."))
     done = run("wikipedia", wiki.write())
-    assert (done.record["documents"], done.record["rejects"]) == (18, 2)
+    assert (done.record["documents"], done.record["rejects"]) == (17, 3)
     rejects = [json.loads(line) for line in (done.folder / "rejects.jsonl").read_text().splitlines()]
     assert rejects[0] == {"title": "Page 3", "reason": "ValueError: cannot read this"}
+    assert "has a link outside its text" in rejects[2]["reason"]
     for i in range(20):
         wiki.add(f"Odd {i}", "odd")
     failed = run("wikipedia", wiki.write(), output="failed")
-    assert failed.code == 1 and "22 pages could not be parsed" in failed.error and failed.record is None
+    assert failed.code == 1 and "23 pages could not be parsed" in failed.error and failed.record is None
 
 
 @pytest.mark.parametrize("shard", ["0/2", "3/2", "1", "a/b", "1/0", "-1/2"])

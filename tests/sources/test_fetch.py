@@ -123,13 +123,11 @@ def changed(site, first, then, body=NEW, **careless):
     [
         ({"ETag": '"a"'}, {"ETag": '"b"'}),
         ({"ETag": '"a"'}, {}),
-        ({"ETag": '"a"'}, {"Last-Modified": OLD}),
         ({"ETag": '"a"'}, {"ETag": 'W/"a"'}),
         ({"ETag": 'W/"a"'}, {"ETag": 'W/"a"'}),
         ({"ETag": 'W/"a"', "Last-Modified": OLD}, {"ETag": 'W/"b"', "Last-Modified": OLD}),
         ({"ETag": "a"}, {"ETag": "a"}),
         ({"ETag": '""'}, {"ETag": '""'}),
-        ({"Last-Modified": OLD}, {"Last-Modified": LATER}),
         ({"Last-Modified": OLD}, {}),
         ({"Last-Modified": OLD}, {"ETag": '"b"', "Last-Modified": OLD}),
         ({"Last-Modified": RECENT}, {"Last-Modified": RECENT}),
@@ -141,7 +139,6 @@ def changed(site, first, then, body=NEW, **careless):
         (ALIKE, {**ALIKE, "Content-Range": "bytes 100000-99999/300000"}),
         (ALIKE, {**ALIKE, "Content-Range": "bytes 100000-300000/300000"}),
         (ALIKE, {**ALIKE, "Content-Range": None}),
-        (ALIKE, {**ALIKE, "Content-Range": None, "Content-Type": "multipart/byteranges; boundary=x"}),
         (ALIKE, {**ALIKE, "Content-Range": "items 100000-299999/300000"}),
     ],
 )

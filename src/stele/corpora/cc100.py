@@ -93,8 +93,8 @@ def read_texts(
     Raises SteleError if the file breaks the rules.
     """
     pending, lines, bad_lines, bad_line = b"", 0, 0, ""
-    for block in chain(blocks, [None]):
-        pending = pending + block if block is not None else pending + b"\n\n"
+    for block in chain(blocks, [b"\n\n"]):
+        pending += block
         pending = pending.replace(b"\r\n", b"\n") if b"\r" in pending else pending
         *whole, pending = pending.split(b"\n\n")
         if len(pending) > DOCUMENT_BYTES:

@@ -12,7 +12,6 @@ serve to recognise repeated documents.
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import re
 import unicodedata
@@ -35,7 +34,7 @@ from stele.corpora.dumps.dump_files import find_dump
 from stele.corpora.dumps.xml_dump import read_dump
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory
-from stele.files.digests import folder_facts
+from stele.files.digests import folder_facts, text_number
 from stele.files.document_rows import document_rows
 from stele.files.reading import unpacked_blocks
 
@@ -171,13 +170,12 @@ def _once(documents: Iterator[Document], dropped: Counter[str]) -> Iterator[Docu
     """Yields the first of all documents with the same sentences; counts the others in `dropped`."""
     seen: set[int] = set()
     for document in documents:
-        digest = hashlib.blake2b("\n".join(document.sentences).encode(), digest_size=8).digest()
-        before = len(seen)
-        seen.add(int.from_bytes(digest))
-        if len(seen) > before:
-            yield document
-        else:
+        number = text_number("\n".join(document.sentences))
+        if number in seen:
             dropped["repeated_documents"] += 1
+        else:
+            seen.add(number)
+            yield document
 
 
 # --- what the user should know ----------------------------------------------------------------------------------------

@@ -8,7 +8,6 @@ pages that cannot be parsed to rejects.jsonl. Memory grows with the dump by only
 from __future__ import annotations
 
 import gc
-import hashlib
 import json
 import logging
 import re
@@ -30,7 +29,7 @@ from stele.corpora.wikitext.paragraphs import PageText, extract
 from stele.corpora.wikitext.titles import MAIN, Site
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_file
-from stele.files.digests import folder_facts
+from stele.files.digests import folder_facts, text_number
 from stele.text.sentences import split_sentences
 
 log = logging.getLogger(__name__)
@@ -133,10 +132,10 @@ class Aside:
         self.redirects.add((title, target))
 
     def saw(self, title: str) -> None:
-        self._titles.append(_eight_bytes(title))
+        self._titles.append(text_number(title))
 
     def saw_document(self, page_id: str) -> None:
-        self._ids.append(_eight_bytes(page_id))
+        self._ids.append(text_number(page_id))
 
     def duplicate_titles(self) -> int:
         """Number of articles and redirects whose title occurred before."""
@@ -153,10 +152,6 @@ class Aside:
             )
         if self.rejects > max(REJECTS, REJECTED_SHARE * (documents + self.rejects)):
             raise SteleError(f"{path}: {self.rejects} pages could not be parsed; the first: {self.first_reject}")
-
-
-def _eight_bytes(text: str) -> int:
-    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest())
 
 
 def _repeated(digests: array[int]) -> int:

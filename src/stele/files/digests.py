@@ -38,6 +38,11 @@ def digest(value: Any) -> str:
     return hashlib.sha256(text.encode("utf-8")).hexdigest()[:16]
 
 
+def text_number(text: str) -> int:
+    """Number of 64 bits by which equal texts are recognised in little memory."""
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest())
+
+
 class FileFacts(TypedDict, total=False):
     """Facts about one file in a record, with `blocks` for a large file; records of datasets hold more facts."""
 

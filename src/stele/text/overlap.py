@@ -8,7 +8,6 @@ than a stretch must be a sentence of the document; a text with fewer than SHORTE
 
 from __future__ import annotations
 
-import hashlib
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,12 +17,15 @@ from typing import NamedTuple
 import numpy as np
 import regex
 
+from stele.files.digests import text_number
+
 STRETCH, SHORTEST = 8, 3  # words
 NEAR = 0.5
 _UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 _WORD = regex.compile(rf"[{_UNSPACED}]|[^\s\p{{P}}\p{{S}}{_UNSPACED}]+")
 _UNSEEN = regex.compile(r"\p{Cf}")  # soft hyphens, zero-width spaces and joiners, marks of direction
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
+_word_hash = lru_cache(maxsize=1 << 18)(text_number)
 
 
 class Overlap(NamedTuple):
@@ -124,8 +126,3 @@ def _hashes(words: Sequence[str]) -> np.ndarray:
     for place in range(STRETCH):
         hashes = hashes * _FACTOR + values[place : place + len(hashes)]
     return hashes
-
-
-@lru_cache(maxsize=1 << 18)
-def _word_hash(word: str) -> int:
-    return int.from_bytes(hashlib.blake2b(word.encode(), digest_size=8).digest())

@@ -119,12 +119,11 @@ class Facts:
     def __init__(self, concepts: Inventory, entities: Mapping[str, Entity], sizes: WorldSizes, seed: int) -> None:
         self._by_type: dict[str, list[str]] = {name: [] for name in concepts.types}
         self._by_topic: dict[tuple[str, int], list[str]] = {}
-        topic = {id_: stream(seed, "topic", id_).between(0, sizes.topics - 1) for id_ in entities}
+        self._topic = {id_: stream(seed, "topic", id_).between(0, sizes.topics - 1) for id_ in entities}
         for id_, entity in entities.items():
             self._by_type[entity.type].append(id_)
-            self._by_topic.setdefault((entity.type, topic[id_]), []).append(id_)
+            self._by_topic.setdefault((entity.type, self._topic[id_]), []).append(id_)
         self.concepts, self.entities, self.sizes, self.seed = concepts, entities, sizes, seed
-        self._topic = topic
         self._of_type: dict[str, list[Relation]] = defaultdict(list)
         for relation in concepts.relations.values():
             self._of_type[relation.name.partition(".")[0]].append(relation)
