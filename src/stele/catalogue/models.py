@@ -21,17 +21,18 @@ def check_models(values: Facts, where: str) -> None:
     """Checks every model, and its recipe with the model's override applied. Raises SteleError with the key at fault."""
     validate(dict[str, Model], values, where)
     recipes, of_words = catalogue.load("recipes")["pretraining"], catalogue.load("recipes")["reranking"]
+    trained = []
     for key, entry in values.items():
         for name in ("base", "tokenizer"):
             choice(entry, name, values, where, [key])
         if "recipe" in entry:
+            trained.append(key)
             choice(entry, "recipe", recipes, where, [key])
             recipe = recipes[entry["recipe"]]
             check_recipe("pretraining", {**recipe, **entry.get("override", {})}, where, [key, "override"])
         if scorer := entry.get("word_scorer"):
             choice(scorer, "reranking", of_words, where, [key, "word_scorer"])
             choice(scorer, "vectors", catalogue.entries(Dataset), where, [key, "word_scorer"])
-    trained = {key for key, entry in values.items() if "recipe" in entry}
     for key, entry in values.items():
         choice(entry, "snapshot_of", trained, where, [key])
         if "snapshot_of" in entry:

@@ -106,7 +106,8 @@ def _texts(source: Path, name: str, names: Sequence[str], language: str, dropped
     if kind == "text":
         is_alone = sum(user_documents.kind_of(other) == "text" for other in names) == 1
         many = is_alone or PurePosixPath(name).name.partition(".")[0] == language
-        yield from (("", paragraphs) for paragraphs in _plain_texts(path, many, dropped))
+        for paragraphs in _plain_texts(path, many, dropped):
+            yield "", paragraphs
     if kind == "rows":
         known = catalogue.entries(Language)
         of_file = user_documents.language_in(name, known)
@@ -161,7 +162,7 @@ def _of_dump(
         number += 1
         yield document
     pages = {"redirects": aside.redirects.rows, "pages_that_cannot_be_parsed": aside.rejects, **aside.dropped}
-    dropped.update({what: count for what, count in pages.items() if count})
+    dropped += Counter(pages)  # without zeros
     aside.check(number, dump[0].articles)
 
 
@@ -182,8 +183,9 @@ def _once(documents: Iterator[Document], dropped: Counter[str]) -> Iterator[Docu
 def _notes(
     where: str, language: str, documents: int, of_one_sentence: int, dropped: Counter[str], letters: Counter[str]
 ) -> list[str]:
-    notes = []
-    if left_out := Counter({what: number for what, number in dropped.items() if what != "empty_paragraphs"}):
+    notes, left_out = [], dropped.copy()
+    del left_out["empty_paragraphs"]
+    if left_out:
         notes.append(f"{where}: {_counts(left_out)} left out or cut")
     if 2 * of_one_sentence > documents:
         notes.append(

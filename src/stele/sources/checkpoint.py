@@ -34,7 +34,7 @@ from stele.catalogue.hub import CONFIG, MODULES, UNREAD, WEIGHTS, address, repos
 from stele.command.arguments import Json, NewRecord, record_of
 from stele.errors import SteleError
 from stele.files.atomic import MARK, RECORD, atomic_directory
-from stele.files.digests import FileFacts, block_digests, digest
+from stele.files.digests import FileFacts, block_digests, facts_digest
 from stele.files.reading import parse_object, read_note
 from stele.sources.download.places import PlacesJob, drop_downloads, places_of
 from stele.sources.download.unpack import link_file
@@ -151,7 +151,7 @@ def run(args: Checkpoint) -> None:
             inputs={},
             clock=clock,
             labels=labels,
-            content=digest({path: file["sha256"] for path, file in facts.items()}),
+            content=facts_digest(facts),
             origin="generated" if {GENERATED, STAND_IN} & {*labels} else "real",
             **({"diverged": divergence([args.path / RECORD])} if DIVERGED in labels else {}),
             came_from=sorted({file.origin for file in download.files.values()}) if download else ["local folder"],

@@ -101,7 +101,8 @@ def _in_document(index: _Index, sentences: Sequence[Sequence[str]]) -> Iterator[
     if index.short:
         for words in sentences:
             if SHORTEST <= len(words) < STRETCH:
-                yield from ((number, 1.0, True) for number in index.short.get(" ".join(words), ()))
+                for number in index.short.get(" ".join(words), ()):
+                    yield number, 1.0, True
     words = [word for sentence in sentences for word in sentence]
     if len(words) < STRETCH or not len(index.hashes):
         return

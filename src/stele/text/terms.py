@@ -110,13 +110,11 @@ def _cut(language: str) -> Analyzer:
     def cut(text: str) -> list[str]:
         cut_words = []
         for match in pieces.finditer(_normal(text)):
-            run = match[0] if match[1] is None else letters.findall(match[0])
             if match[1] is None:
-                cut_words.append(run)
-            elif len(run) <= size:
-                cut_words.append("".join(run))
+                cut_words.append(match[0])
             else:
-                cut_words += ["".join(run[i : i + size]) for i in range(len(run) - size + 1)]
+                run = letters.findall(match[0])
+                cut_words += ["".join(run[i : i + size]) for i in range(max(1, len(run) - size + 1))]
         return cut_words
 
     return cut

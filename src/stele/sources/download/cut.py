@@ -60,7 +60,8 @@ def split_documents(blocks: Iterable[bytes]) -> Iterator[bytes]:
     pending = b""
     for block in blocks:
         *whole, pending = (pending + block).split(b"\n\n")
-        yield from (text + b"\n\n" for text in whole)
+        for text in whole:
+            yield text + b"\n\n"
         if len(pending) > LONGEST:
             raise ValueError(f"no empty line within {LONGEST >> 20} MB")
     yield pending
