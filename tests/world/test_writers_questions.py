@@ -224,20 +224,13 @@ def asked(text):
 
 
 @pytest.mark.parametrize("split", ["train", "dev"])
-def test_squad_has_one_answer_a_question(generated, split):
-    text = generated.open(f"{RAW}/rajpurkar/SQuAD-explorer/master/dataset/{split}-v1.1.json")
-    questions = [question for _, _, question in asked(text)]
-    assert json.loads(text)["version"] == "1.1"
-    assert all(len(q["answers"]) == 1 and re.fullmatch(r"[0-9a-f]{24}", q["id"]) for q in questions)
-    assert len(questions) == generated.manifest["counts"]["squad"][split] > 0
-
-
-@pytest.mark.parametrize("split", ["train", "dev"])
-def test_squad_2_has_squad_s_questions_and_some_without_an_answer(generated, split):
+def test_squad_has_one_answer_a_question_and_squad_2_further_ones_without(generated, split):
     address = f"{RAW}/rajpurkar/SQuAD-explorer/master/dataset/{split}-v"
     one, two = (generated.open(f"{address}{version}.json") for version in ("1.1", "2.0"))
-    assert json.loads(two)["version"] == "v2.0"
+    assert (json.loads(one)["version"], json.loads(two)["version"]) == ("1.1", "v2.0")
     answered = {question["id"]: (p["context"], question) for _, p, question in asked(one)}
+    assert all(len(q["answers"]) == 1 and re.fullmatch(r"[0-9a-f]{24}", name) for name, (_, q) in answered.items())
+    assert len(answered) == generated.manifest["counts"]["squad"][split] > 0
     contexts = {question["question"]: context for context, question in answered.values()}
     questions = [(paragraph["context"], question) for _, paragraph, question in asked(two)]
     assert len({question["id"] for _, question in questions}) == len(questions)

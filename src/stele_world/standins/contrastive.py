@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -100,7 +101,7 @@ def make_causal(recipe: Causal, inputs: Inputs) -> StandIn:
     Their tokenizers pad on the left, like the originals'; training here pads on the right.
     """
     sentences = read_sentences(inputs.mirror, recipe.of(inputs.languages))
-    tokenizer = make_tokenizer(recipe.tokenizer, [s for texts in sentences.values() for s in texts])
+    tokenizer = make_tokenizer(recipe.tokenizer, chain.from_iterable(sentences.values()))
     return train_encoder(recipe, inputs, _new(recipe, inputs, tokenizer), tokenizer)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ def make_denoising(recipe: Denoising, inputs: Inputs) -> StandIn:
     order of sentences is not changed here: a window has one or two. Raises SteleError without any of the languages.
     """
     read = read_sentences(inputs.mirror, recipe.of(inputs.languages))
-    tokenizer = make_tokenizer(recipe.tokenizer, [s for texts in read.values() for s in texts])
+    tokenizer = make_tokenizer(recipe.tokenizer, chain.from_iterable(read.values()))
     marks = language_marks(tokenizer)
     sentences = {language: texts for language, texts in read.items() if language in marks}
     if not sentences:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -75,7 +76,7 @@ def fit(
 def make_trained(recipe: Trained, inputs: Inputs) -> StandIn:
     """Makes a model from new weights by MLM, with a new tokenizer (BERT, section 3.1; XLM-R)."""
     sentences = read_sentences(inputs.mirror, recipe.of(inputs.languages))
-    tokenizer = make_tokenizer(recipe.tokenizer, [s for texts in sentences.values() for s in texts])
+    tokenizer = make_tokenizer(recipe.tokenizer, chain.from_iterable(sentences.values()))
     model = build(new_config(recipe.architecture, tokenizer), derive(inputs.seed, "initial weights"))
     return StandIn(model, tokenizer, fit(model, tokenizer, recipe, inputs, sentences))
 
@@ -108,7 +109,7 @@ def make_retokenised(recipe: Retokenised, inputs: Inputs) -> StandIn:
     """
     sentences = read_sentences(inputs.mirror, recipe.of(inputs.languages))
     base, before = load(inputs.bases[0])
-    tokenizer = make_tokenizer(recipe.tokenizer, [s for texts in sentences.values() for s in texts])
+    tokenizer = make_tokenizer(recipe.tokenizer, chain.from_iterable(sentences.values()))
     model = retokenise(base, before, tokenizer, inputs.seed)
     return StandIn(model, tokenizer, fit(model, tokenizer, recipe, inputs, sentences))
 

@@ -7,7 +7,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,15 +25,14 @@ START = "▁"  # how SentencePiece writes the space before a word
 MAX_LENGTH = 512
 
 
-def make_tokenizer(recipe: Tokenizer, texts: Sequence[str]) -> PreTrainedTokenizerBase:
+def make_tokenizer(recipe: Tokenizer, texts: Iterable[str]) -> PreTrainedTokenizerBase:
     """Trains a fast tokenizer of at most `recipe.size` tokens."""
-    if recipe.lowercase:
-        texts = _uncased(texts)
+    texts = _uncased(texts) if recipe.lowercase else list(texts)
     families = {"wordpiece": _bert, "byte": _roberta, "ending": _ending}
     return families.get(recipe.kind, _sentencepiece)(recipe, texts)
 
 
-def _uncased(texts: Sequence[str]) -> list[str]:
+def _uncased(texts: Iterable[str]) -> list[str]:
     """Normalises texts as an uncased BERT: lower case, no accents and vowel signs, Hangul decomposed."""
     from tokenizers.normalizers import BertNormalizer
 
