@@ -7,8 +7,9 @@ the claim's family (family.py). Counts and costs have no p-value and get their v
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import eq
 from typing import Literal, NamedTuple
 
 from stele.claims.judging.estimate import UNTRAINED, Estimate, interval, p_above
@@ -17,6 +18,7 @@ from stele.evaluation.significance import levels
 State = Literal["supported", "no effect", "reversed", "undecided", "floor", "no data"]
 ALPHA = 0.05
 COST_RANGE = 0.25  # how far a cost may be from the claimed one
+Compare = Callable[[float, float], bool]  # of a number with the claimed one
 
 
 class PartDifference(NamedTuple):
@@ -238,36 +240,24 @@ def _fewest(seeds: int, shown: Estimate) -> int:
     return UNTRAINED if shown.seeds == UNTRAINED else min(seeds, shown.seeds)
 
 
-def count(number: float, claimed: float, at_least: bool = False, more_than: bool = False, unknown: int = 0) -> Verdict:
-    """Verdict on a claimed count: exact, at least that, or more; undecided if the `unknown` cases could change it."""
-
-    def meets(total: float) -> bool:
-        if more_than:
-            return total > claimed
-        return total >= claimed if at_least else total == claimed
-
+def count(number: float, claimed: float, compare: Compare = eq, unknown: int = 0) -> Verdict:
+    """Verdict on a claimed count, which `compare` (==, >= or >) meets; undecided if `unknown` cases could change it."""
     reason = f"{number:g}, claimed {claimed:g}"
-    if len({meets(number + wins) for wins in range(unknown + 1)}) > 1:
+    if len({compare(number + wins, claimed) for wins in range(unknown + 1)}) > 1:
         return Verdict("undecided", f"{reason}; {unknown} more are open")
-    return Verdict("supported" if meets(number) else "reversed", reason)
+    return Verdict("supported" if compare(number, claimed) else "reversed", reason)
 
 
 def count_above(
-    cells: Sequence[Mapping[str, Estimate]],
-    bar: float,
-    claimed: float,
-    at_least: bool = False,
-    more_than: bool = False,
-    unknown: int = 0,
+    cells: Sequence[Mapping[str, Estimate]], bar: float, claimed: float, compare: Compare = eq, unknown: int = 0
 ) -> Verdict:
     """Verdict on the number of cells above all their rivals, each tested at 5 %; unsure or tiny wins stay open."""
-    limits = {"at_least": at_least, "more_than": more_than}
     of_cells = [best(rivals, bar) for rivals in cells]
     unknown += sum(min(finding.supports, finding.reverses) > ALPHA for finding in of_cells)
     above = [rivals for rivals, finding in zip(cells, of_cells, strict=True) if finding.supports <= ALPHA]
-    verdict = count(len(above), claimed, **limits, unknown=unknown)
+    verdict = count(len(above), claimed, compare, unknown)
     small = sum(min(estimate.mean for estimate in rivals.values()) < bar for rivals in above)
-    clear = count(len(above) - small, claimed, **limits, unknown=unknown + small)
+    clear = count(len(above) - small, claimed, compare, unknown + small)
     if verdict.state == "reversed" and clear.state == "undecided":
         return Verdict("undecided", f"{verdict.reason}; {small} by less than the bar")
     return verdict

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from operator import eq, ge, gt
 
 from stele.artifacts.records import GENERATED
 from stele.claims.judging import findings
@@ -24,7 +25,7 @@ from stele.claims.judging.comparisons import (
 )
 from stele.claims.judging.estimate import FEWEST_SEEDS, ROUNDING, Estimate, Term, combine
 from stele.claims.judging.family import Case, extreme
-from stele.claims.judging.findings import Finding, Verdict
+from stele.claims.judging.findings import Compare, Finding, Verdict
 from stele.claims.judging.pairs import (
     Pair,
     Parts,
@@ -74,14 +75,14 @@ def compared(
         groups.setdefault(cell, {}).setdefault(pair.rival, []).append((pair, signed(terms, sign(pair))))
 
     # the finding on each rival, on each cell, and on all; two rows of one result are one rival
-    cells, repeated = {}, 0
+    cells, repeated = {}, 0  # `repeated` counts among rivals of the whole claim
     for cell, rivals in groups.items():
         of_rivals: dict[str, Finding] = {}
         contrasts: set[Contrast] = set()
         for rival, compared_pairs in sorted(rivals.items(), key=lambda item: item[1][0][0].right.at.borrowed):
             contrast = contrast_of([pair for pair, _ in compared_pairs])
             if contrast in contrasts:
-                repeated += 1
+                repeated += by_rival
                 continue
             contrasts.add(contrast)
             finding = test(compared_pairs) if test else _above(claim, compared_pairs, bar)
@@ -92,14 +93,9 @@ def compared(
         judging.contrasts |= contrasts
         cells[cell] = findings.at_least(len(of_rivals), of_rivals)
     finding = findings.at_least(_enough(claim, len(cells)), cells)
-    judging.rivals = _rivals(pairs, [pair for pair, _ in usable], repeated if by_rival else 0)
+    printed = len({pair.rival for pair in pairs}) - repeated
+    judging.rivals = (len(names) - repeated, printed) if printed > 1 else None
     return _case(judging, finding, bar, [(pair.left, pair.right) for pair, _ in usable])
-
-
-def _rivals(pairs: Sequence[Pair], usable: Sequence[Pair], repeated: int) -> tuple[int, int] | None:
-    """Numbers of rivals that ran and that are printed, each result counted once; None if only one is printed."""
-    ran, printed = (len({pair.rival for pair in some}) - repeated for some in (usable, pairs))
-    return (ran, printed) if printed > 1 else None
 
 
 def _printed(compared_pairs: Sequence[Signed], sign: Callable[[Pair], int]) -> float | None:
@@ -197,7 +193,11 @@ def trend(judging: Judging) -> Case | Verdict:
     """Tests a trend: it rises or falls from end to end, no step reversed, or both neighbours of a peak are lower."""
     claim = judging.claim
     series = series_of(claim, judging.paper)
-    usable = [(values, steps) for values in series if (steps := _steps(judging, values)) is not None]
+    usable = []
+    for values in series:
+        steps = [judging.terms(difference(Pair(after, before))) for before, after in pairwise(values)]
+        if None not in steps:
+            usable.append((values, steps))
     if judging.missing or not usable:
         return judging.nothing
     rows = [steps for _, steps in usable]
@@ -207,12 +207,6 @@ def trend(judging: Judging) -> Case | Verdict:
     trends = {usable[n][0][0].name: _trend(claim, steps, bar) for n, steps in enumerate(rows)}
     finding = findings.at_least(_enough(claim, len(trends)), trends)
     return _case(judging, finding, bar, [step for values, _ in usable for step in pairwise(values)])
-
-
-def _steps(judging: Judging, values: Sequence[Value]) -> list[list[Term]] | None:
-    """Terms of each step of a series, later minus earlier point; None if a point has no results."""
-    steps = [judging.terms(difference(Pair(after, before))) for before, after in pairwise(values)]
-    return None if any(step is None for step in steps) else steps
 
 
 def _trend(claim: Claim, steps: Sequence[Sequence[Term]], bar: float) -> Finding:
@@ -258,9 +252,9 @@ def count(judging: Judging) -> Verdict:
     The sizes of a generated world are chosen: there the first two kinds of count are no evidence, even if they agree.
     """
     claim = judging.claim
-    limits = {"at_least": claim.at_least, "more_than": claim.more_than}
+    compare = gt if claim.more_than else ge if claim.at_least else eq
     if claim.left is not None:
-        return _count_of_wins(judging, limits)
+        return _count_of_wins(judging, compare)
     values = values_at(claim.of, judging.paper)
     numbers = [number for value in values if (number := judging.number(value.at)) is not None]
     if judging.missing or not numbers:
@@ -269,10 +263,10 @@ def count(judging: Judging) -> Verdict:
     counted = round(numbers[0], decimals) if len(values) == 1 else len(numbers)
     if GENERATED in judging.labels:
         return Verdict("no data", f"sizes of generated data are chosen ({counted:g}, claimed {claim.value:g})")
-    return findings.count(counted, claim.value, **limits)
+    return findings.count(counted, claim.value, compare)
 
 
-def _count_of_wins(judging: Judging, limits: dict[str, bool]) -> Verdict:
+def _count_of_wins(judging: Judging, compare: Compare) -> Verdict:
     by_left: dict[str, dict[str, Estimate]] = {}
     pairs = pairs_of(judging.claim.left, judging.claim.rights, judging.paper)
     for pair, terms in judging.with_terms(pairs, difference):
@@ -283,7 +277,7 @@ def _count_of_wins(judging: Judging, limits: dict[str, bool]) -> Verdict:
     if seeds < FEWEST_SEEDS:
         return Verdict("undecided", f"{seeds} of at least {FEWEST_SEEDS} seeds", seeds=seeds)
     bar, unknown = bar_of(pairs[0].left, judging.bars), len({pair.left.name for pair in pairs}) - len(by_left)
-    return findings.count_above(list(by_left.values()), bar, judging.claim.value, **limits, unknown=unknown)
+    return findings.count_above(list(by_left.values()), bar, judging.claim.value, compare, unknown)
 
 
 def cost(judging: Judging) -> Verdict:
