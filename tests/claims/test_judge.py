@@ -41,7 +41,6 @@ def test_as_text(judge):
 
 
 def test_a_gain_of_0_has_no_share(judge, tmp_path):
-    (tmp_path / "specs/msm/claims.yaml").unlink()
     write_paper(tmp_path / "specs", [HOLDS | {"kind": "margin", "amount": 0}])
     text = judge()[1]
     assert "of the printed gain" not in text and "margin" in text
@@ -58,7 +57,6 @@ def test_as_csv_and_as_json_they_say_the_same(judge, tmp_path):
 
 
 def test_a_pretraining_that_diverged_stands_beside_the_verdict_in_each_format(judge, tmp_path):
-    (tmp_path / "specs/msm/claims.yaml").unlink()
     write_paper(tmp_path / "specs", [HOLDS | {"right": cells("all/other/mrr/avg"), "controls": [CONTROL]}])
     folder = write_results(tmp_path / "of_three", {"mbert": 0.0, "msm": 0.08, "xlmr": 0.0})
     for model in ("mbert", "xlmr"):

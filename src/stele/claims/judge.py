@@ -15,7 +15,7 @@ import json
 import math
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any, Literal
 
@@ -24,7 +24,6 @@ from stele.claims.judging.findings import ALPHA
 from stele.claims.judging.report import fill, page_facts
 from stele.claims.judging.verdicts import (
     LOOKS,
-    ControlResult,
     JudgedClaim,
     judge_paper,
     limits_of,
@@ -87,17 +86,14 @@ def write_verdicts(judged: Sequence[JudgedClaim], scale: str, into: Path) -> Non
     papers = by_paper(judged)
     files = [(paper, ending) for paper in papers for ending in BEGINNINGS]
     for paper, ending in files:
-        _check_ours(into / f"{paper}.{ending}", BEGINNINGS[ending])
+        path = into / f"{paper}.{ending}"
+        with reading(path):
+            is_other = path.is_file() and not path.read_bytes().startswith(BEGINNINGS[ending].encode())
+        if is_other:
+            raise SteleError(f"{path}: exists and holds no verdicts, so it is kept; give another folder with --into")
     for paper, ending in files:
         with atomic_file(into / f"{paper}.{ending}", newline="", encoding="utf-8") as handle:
             FORMATS[ending](papers[paper], scale, handle)
-
-
-def _check_ours(path: Path, beginning: str) -> None:
-    with reading(path):
-        is_other = path.is_file() and not path.read_bytes().startswith(beginning.encode())
-    if is_other:
-        raise SteleError(f"{path}: exists and holds no verdicts, so it is kept; give another folder with --into")
 
 
 def by_paper(judged: Sequence[JudgedClaim]) -> dict[str, list[JudgedClaim]]:
@@ -143,7 +139,7 @@ def as_json(judged: Sequence[JudgedClaim], scale: str, handle: IO[str]) -> None:
 def facts(judgement: JudgedClaim) -> dict[str, Any]:
     """Converts a claim and its verdict to plain data for JSON."""
     claim, verdict, judging = judgement.claim, judgement.verdict, judgement.judging
-    return {
+    unrounded = {
         "paper": judging.paper.paper,
         "key": claim.key,
         "main": claim.main,
@@ -152,48 +148,41 @@ def facts(judgement: JudgedClaim) -> dict[str, Any]:
         "text": claim.text,
         "print": claim.printed.verdict if claim.printed else None,
         "state": verdict.state,
-        "mean": _number(verdict.mean),
-        "interval": [_number(limit) for limit in verdict.interval] if verdict.interval else None,
-        "level": _number(verdict.level),
-        "p": _number(verdict.p),
+        "mean": verdict.mean,
+        "interval": verdict.interval,
+        "level": verdict.level,
+        "p": verdict.p,
         "seeds": _seeds(verdict.seeds),
         "look": judgement.look,
         "bar": judgement.bar,
-        "detectable": _number(verdict.detectable),
+        "detectable": verdict.detectable,
         "seeds_needed": verdict.seeds_needed,
-        "share": _number(judgement.share),
+        "share": judgement.share,
         "reason": verdict.reason,
         "built_in": claim.built_in,
         "labels": sorted(judging.labels),
-        "controls": [_control(control) for control in judgement.controls],
+        "controls": [{**vars(control), "seeds": _seeds(control.seeds)} for control in judgement.controls],
         "left_out": list(judging.left_out),
         "missing": list(judging.missing),
         "diverged": judging.diverged,
         "rival": verdict.rival,
-        "closest": verdict.closest and {"name": verdict.closest.name, "mean": _number(verdict.closest.mean)},
-        "differences": {part.name: _number(part.mean) for part in verdict.differences},
-        "printed_difference": _number(verdict.printed),
+        "closest": verdict.closest and verdict.closest._asdict(),
+        "differences": dict(verdict.differences),
+        "printed_difference": verdict.printed,
         "rivals": judging.rivals and dict(zip(("ran", "printed"), judging.rivals, strict=True)),
         "same_as": judgement.same_as,
         "corrected": claim.corrected,
     }
+    return _rounded(unrounded)
 
 
-def _control(control: ControlResult) -> dict[str, Any]:
-    return {
-        "what": control.what,
-        "mean": _number(control.mean),
-        "interval": [_number(limit) for limit in control.interval] if control.interval else None,
-        "p": _number(control.p),
-        "seeds": _seeds(control.seeds),
-        "reason": control.reason,
-        "diverged": list(control.diverged),
-    }
-
-
-def _number(value: float | None) -> float | None:
-    """Rounds to ten significant digits, which are the same on all machines; None for NaN and infinity."""
-    return None if value is None or not math.isfinite(value) else float(f"{value:.10g}")
+def _rounded(value: Any) -> Any:
+    """Rounds all numbers to ten significant digits, which are the same on all machines; None for NaN and infinity."""
+    if isinstance(value, float):
+        return float(f"{value:.10g}") if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _rounded(of_key) for key, of_key in value.items()}
+    return [*map(_rounded, value)] if isinstance(value, list | tuple) else value
 
 
 def _seeds(seeds: int) -> int | None:
@@ -287,8 +276,4 @@ def _control_text(control: dict[str, Any]) -> str:
     return f"{control['what']}: {_estimate_text(control) if control['interval'] else control['reason']}{diverged}"
 
 
-FORMATS: dict[str, Callable[[Sequence[JudgedClaim], str, IO[str]], None]] = {
-    "text": as_text,
-    "csv": as_csv,
-    "json": as_json,
-}
+FORMATS = {"text": as_text, "csv": as_csv, "json": as_json}
