@@ -34,18 +34,13 @@ def run(args: Check) -> None:
     problems = []
     for folder in papers_with_claims(args.specs, args.papers):
         judged = list(judge_paper(folder))
-        print(summary(judged))
+        verdicts = Counter(judgement.verdict for judgement in judged)
+        counted = ", ".join(f"{count} {verdict}" for verdict, count in sorted(verdicts.items()))
+        main = sum(judgement.claim.main for judgement in judged)
+        print(f"{judged[0].paper}: {amount(len(judged), 'claim')}, {main} main: {counted}")
         problems += [judgement.problem for judgement in judged if judgement.problem]
     if problems:
         raise SteleError("\n".join(["these claims state verdicts that the printed numbers do not give:", *problems]))
-
-
-def summary(judged: list[Judged]) -> str:
-    """Counts a paper's claims, its main claims and its verdicts in one line."""
-    verdicts = Counter(judgement.verdict for judgement in judged)
-    counted = ", ".join(f"{count} {verdict}" for verdict, count in sorted(verdicts.items()))
-    main = sum(judgement.claim.main for judgement in judged)
-    return f"{judged[0].paper}: {amount(len(judged), 'claim')}, {main} main: {counted}"
 
 
 class Judged(NamedTuple):
