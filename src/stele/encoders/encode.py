@@ -120,7 +120,6 @@ class Encoder:
         self,
         items: Iterable[tuple[Any, TextInput]],
         kind: Kind,
-        batch_tokens: int | None = None,
         on_batch: Callable[[int], Any] | None = None,
     ) -> Iterator[tuple[list[Any], np.ndarray]]:
         """Encodes a stream of (id, text); yields blocks (ids, float32 [at most a window, d]) in the stream's order.
@@ -136,7 +135,7 @@ class Encoder:
             return [key for key, _ in block], self.tokenize([text for _, text in block], kind) if block else None
 
         for ids, tokens in (_each if self.device.type == "cpu" else _ahead)(read):
-            vectors = self._encode(tokens, kind, batch_tokens, on_batch=on_batch)
+            vectors = self._encode(tokens, kind, on_batch=on_batch)
             refuse_not_finite(vectors, lambda row, ids=ids: f"{kind} {ids[row]!r}")
             self.cut = tokens.cut
             yield ids, vectors
@@ -151,7 +150,7 @@ class Encoder:
         self,
         tokens: Tokens,
         kind: Kind,
-        batch_tokens: int | None,
+        batch_tokens: int | None = None,
         on_batch: Callable[[int], Any] | None = None,
     ) -> np.ndarray:
         model, heads = self._tower(kind)
