@@ -40,7 +40,6 @@ def load_backbone(
     """
     from transformers import AutoConfig
 
-    folder = Path(folder)
     refuse_adapter(folder)
     _refuse_code(folder)
     _want_safetensors(folder)

@@ -71,7 +71,6 @@ def resolve(folder: Path, wanted: Wanted = None) -> Resolved:
     `wanted` has values of an encoding, or such values by their origin: {"config": {...}, "benchmark": {...}}. Raises
     SteleError for a contradiction with the folder, and for a plain transformers folder without a pooling.
     """
-    folder = Path(folder)
     values, origins = _first_of_origins(wanted)
     trained = read_spec(folder)
     if trained is not None:

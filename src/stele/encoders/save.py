@@ -10,7 +10,6 @@ from pathlib import Path
 from stele.catalogue.hub import MODULES, SENTENCE_BERT, SENTENCE_TRANSFORMERS
 from stele.encoders.sentence_transformers_folder import PASSAGE, QUERY, SUGGESTION
 from stele.encoders.tokenizer import quiet, write_probe
-from stele.errors import SteleError
 from stele.files.atomic import atomic_write_json
 from stele.recipes.encoding import SOME_INSTRUCTION, EncodingSpec, write_spec
 
@@ -21,14 +20,8 @@ def save_encoder(folder: Path, query_model, passage_model, tokenizer, spec: Enco
     """Writes an encoder into `folder` (the caller makes the folder atomic).
 
     `passage_model` is None when the towers are shared; then the transformers files are in the folder itself, else in
-    query/ and passage/. encoding.json and the tokenizer probe are beside them. Raises SteleError if the spec has
-    another number of towers.
+    query/ and passage/. encoding.json and the tokenizer probe are beside them.
     """
-    folder = Path(folder)
-    number = 1 if passage_model is None else 2
-    if (number == 1) != (spec.towers == "shared"):
-        raise SteleError(f"{folder}: the spec has towers: {spec.towers}, but there are {number} models to save")
-    folder.mkdir(parents=True, exist_ok=True)
     if passage_model is None:
         _save_tower(folder, query_model, tokenizer, spec)
     else:
@@ -65,7 +58,6 @@ def write_modules(folder: Path, model, spec: EncodingSpec, heads: Sequence = (),
     """
     import torch
 
-    folder = Path(folder)
     modules = [("", "Transformer"), ("1_Pooling", "Pooling")]
     write_pooling(folder / "1_Pooling", model.config.hidden_size, spec)
     if spec.pooling == "pooler":

@@ -42,7 +42,6 @@ def convert(source: Path, target: Path, recipe: SlidingWindow) -> None:
     from safetensors.torch import save_file
     from transformers import BertForPreTraining
 
-    source = Path(source)
     config = _read_config(source)
     with reading(source, "folder of weights"), quiet():
         model, report = BertForPreTraining.from_pretrained(

@@ -59,7 +59,6 @@ def load_tokenizer(folder: Path):
     """
     from transformers import AutoTokenizer, BertTokenizer
 
-    folder = Path(folder)
     stated = str(read_json(folder / "tokenizer_config.json").get("tokenizer_class", ""))
     dpr = stated.startswith("DPR") or read_json(folder / "config.json").get("model_type") == "dpr"
     with reading(folder, "tokenizer", "want tokenizer.json"), quiet():
@@ -126,12 +125,12 @@ def tokenizer_probe(tokenizer) -> dict[str, list[list[int]]]:
 
 
 def write_probe(folder: Path, tokenizer) -> None:
-    atomic_write_json(Path(folder) / PROBE_FILE, tokenizer_probe(tokenizer))
+    atomic_write_json(folder / PROBE_FILE, tokenizer_probe(tokenizer))
 
 
 def check_probe(folder: Path, tokenizer) -> None:
     """Raises SteleError if a tokenizer differs from the probe saved in `folder`; a missing probe is no error."""
-    path = Path(folder) / PROBE_FILE
+    path = folder / PROBE_FILE
     if not path.exists():
         return
     with reading(path, "tokenizer probe", "make the encoder again"):
@@ -144,5 +143,5 @@ def check_probe(folder: Path, tokenizer) -> None:
     raise SteleError(
         f"{folder}: its tokenizer no longer gives the ids of its training: {text!r} had {saved[row]}, now "
         f"{now[row]}; use the tokenizer files and the versions of transformers and tokenizers that the folder's "
-        f"record.json names"
+        "record.json names"
     )
