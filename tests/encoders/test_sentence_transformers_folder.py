@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 from sentence_transformers import SentenceTransformer
-from sentence_transformers.sentence_transformer.modules import Dense, Normalize, Pooling, Transformer
+from sentence_transformers.sentence_transformer.modules import Dense, Normalize
 from tiny_models import WIDTH, make_folder
 from todays_folders import causal_folder, change, difference, modernbert_folder, sentence_transformer
 
@@ -18,16 +18,11 @@ from stele.errors import SteleError
 TEXTS = ["who wrote the first novel", "the city", "Кто написал роман о городе"]
 
 
-def st_folder(place, family="bert", pooling="mean", dense=None, normalize=True, length=30, prompts=None):
+def st_folder(place, family="bert", pooling="mean", dense=None, normalize=True, prompts=None):
     """A folder made by sentence-transformers itself."""
-    modules = [Transformer(str(make_folder(place / "base", family)), max_seq_length=length), Pooling(WIDTH, pooling)]
-    if dense:
-        modules.append(Dense(WIDTH, dense))
-    if normalize:
-        modules.append(Normalize())
-    model = SentenceTransformer(modules=modules, device="cpu", prompts=prompts)
-    model.save(str(place / "st"))
-    return place / "st", model
+    heads = [Dense(WIDTH, dense)] if dense else []
+    base = make_folder(place / "base", family)
+    return sentence_transformer(place / "st", base, pooling, heads, prompts, normalize, length=30)
 
 
 @pytest.mark.parametrize("family", ["bert", "xlm-roberta", "distilbert"])
@@ -49,9 +44,8 @@ def test_vectors_are_those_of_sentence_transformers(tmp_path, family, pooling, d
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 def test_heads_in_sixteen_bits_compute_what_they_do_in_float32(tmp_path, pooling, precision):
     """Also a Normalize between two Dense, which has no weights."""
-    modules = [Transformer(str(make_folder(tmp_path / "base")), max_seq_length=30), Pooling(WIDTH, pooling)]
-    modules += [Dense(WIDTH, 48), Normalize(), Dense(48, 16, bias=False, activation_function=torch.nn.Identity())]
-    SentenceTransformer(modules=modules, device="cpu").save(str(tmp_path / "st"))
+    heads = [Dense(WIDTH, 48), Normalize(), Dense(48, 16, bias=False, activation_function=torch.nn.Identity())]
+    sentence_transformer(tmp_path / "st", make_folder(tmp_path / "base"), pooling, heads, normalize=False)
     half = load_encoder(tmp_path / "st", {"weights": "bfloat16", "precision": precision})
     exact = load_encoder(tmp_path / "st")
     assert exact.dimension == half.dimension == 16
@@ -77,14 +71,19 @@ def test_prompts_are_those_of_encode_query_and_encode_document(tmp_path):
 def test_protocols_may_format_but_neither_cut_nor_pool_otherwise(tmp_path):
     folder, _ = st_folder(tmp_path)
     protocol = {"query_length": 12, "passage_length": 50, "passage_format": "text", "precision": "bfloat16"}
-    spec = load_encoder(folder, {"benchmark": protocol}).spec
+    spec = load_encoder(folder, {"benchmark": {**protocol, "pooling": "cls"}}).spec
     assert (spec.query_length, spec.passage_length) == (30, 30)  # the folder's own, as its public figures are made
     assert (spec.passage_format, spec.precision, spec.pooling) == ("text", "bfloat16", "mean")
     pairs = {"benchmark": {**protocol, "passage_format": "title_text_pair"}}  # how title and text are joined is its own
-    assert load_encoder(folder, pairs).spec.passage_format == "title_text"
+    encoder = load_encoder(folder, pairs)
+    assert encoder.spec.passage_format == "title_text" and encoder.origins["passage_format"] == "folder"
+    pair = {"passage_format": "title_text_pair"}  # for the model itself it can be chosen
+    assert load_encoder(folder, {"config": pair}).spec.passage_format == "title_text_pair"
     assert load_encoder(folder, {"pooling": "mean"}).spec.passage_format == "title_text"
     with pytest.raises(SteleError, match=r"state pooling: 'mean', but 'cls' is requested; leave pooling out"):
         load_encoder(folder, {"pooling": "cls"})
+    with pytest.raises(SteleError, match="state normalize: True, but False is requested"):
+        load_encoder(folder, {"config": {"normalize": False}})
 
 
 # --- every key is read, changes nothing, or is refused ----------------------------------------------------------------

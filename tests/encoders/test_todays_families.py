@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 import torch
-from tiny_models import WIDTH, make_folder
+from sentence_transformers.sentence_transformer.modules import Dense
+from tiny_models import make_folder
 from todays_folders import (
     INSTRUCTION,
-    LENGTH,
     causal_folder,
     change,
     gte_folder,
@@ -51,7 +51,8 @@ def made(place, family):
     if family == "gemma":
         base = causal_folder(place / "base", "gemma3_text", bidirectional=True)
         prompts = {"query": "task: search result | query: ", "document": "title: none | text: "}
-        folder, theirs = sentence_transformer(place / "st", base, "mean", dense=(64, WIDTH), prompts=prompts)
+        heads = [Dense(*shape, bias=False, activation_function=torch.nn.Identity()) for shape in ((32, 64), (64, 32))]
+        folder, theirs = sentence_transformer(place / "st", base, "mean", heads, prompts)
 
         def titled(title, text):
             return f"title: {title or 'none'} | text: {text}"
@@ -66,11 +67,6 @@ def made(place, family):
 @pytest.fixture(scope="module", params=FAMILIES)
 def family(request, tmp_path_factory):
     return request.param, *made(tmp_path_factory.mktemp(request.param), request.param)
-
-
-def layers(wanted, **config):
-    """What is wanted as models.yaml's, with more of config.yaml's."""
-    return {**(wanted if "models" in wanted else {"models": wanted}), "config": config}
 
 
 def their_vectors(model, texts, one_by_one=False):
@@ -93,70 +89,10 @@ def test_vectors_are_those_of_sentence_transformers(family):
     assert distance(encoder.encode([encoder.spec.passage(*one) for one in PASSAGES], "passage"), passages) < 1e-5
 
 
-def test_a_protocol_that_pairs_title_and_text_changes_nothing(family):
-    """Mr. TyDi's, XOR-Retrieve's and NQ's: what papers fine-tune on; this encoder reads title, blank, text, as ever."""
-    _, folder, theirs, wanted, _, passage = family
-    protocol = {**wanted.get("benchmark", {}), "passage_format": "title_text_pair", "passage_length": 256}
-    encoder = load_encoder(folder, {**layers(wanted), "benchmark": protocol})
-    passages = their_vectors(theirs, [passage(*one) for one in PASSAGES], one_by_one=True)
-    assert distance(encoder.encode([encoder.spec.passage(*one) for one in PASSAGES], "passage"), passages) < 1e-5
-    assert "passage_format" in encoder.facts()["encoding_decided_by"]["folder"]
-
-
-def test_a_pair_that_the_model_s_entry_asks_for_is_read_as_one(family):
-    """config.yaml and models.yaml come before the folder."""
-    name, folder, theirs, wanted, _, passage = family
-    encoder = load_encoder(folder, layers(wanted, passage_format="title_text_pair"))
-    texts = [encoder.spec.passage(*one) for one in PASSAGES[:1]]
-    their_own = their_vectors(theirs, [passage(*PASSAGES[0])])
-    assert encoder.spec.fills_titles or distance(encoder.encode(texts, "passage"), their_own) > 1e-3, name
-
-
 def test_its_settings_let_it_pass(family):
     """Before any benchmark is known that fills an {instruction} in, and before there are weights."""
     _, folder, _, wanted, *_ = family
-    check_settings(folder, layers(wanted))
-
-
-def test_pooling_and_normalisation_of_a_folder_cannot_be_overruled(family):
-    _, folder, *_ = family
-    stated = load_encoder(folder, {"query_prompt": "x"}).spec
-    other = "mean" if stated.pooling != "mean" else "last"
-    with pytest.raises(SteleError, match=f"state pooling: '{stated.pooling}', but '{other}' is requested"):
-        load_encoder(folder, {"models": {"pooling": other, "query_prompt": "x"}})
-    with pytest.raises(SteleError, match="state normalize: True, but False is requested"):
-        load_encoder(folder, {"config": {"normalize": False}})
-    assert load_encoder(folder, {"benchmark": {"pooling": other}}).spec.pooling == stated.pooling
-
-
-def test_half_of_the_numbers_has_length_one_again(family):
-    _, folder, theirs, wanted, prompt, _ = family
-    cut = load_encoder(folder, layers(wanted, dimension=8))
-    vectors = their_vectors(theirs, [prompt + query for query in QUERIES])[:, :8]
-    expected = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    assert cut.dimension == 8
-    assert distance(cut.encode(QUERIES, "query"), expected) < 1e-5
-    with pytest.raises(SteleError, match=r"dimension is 4096, its vectors have \d+ numbers"):
-        load_encoder(folder, {"query_prompt": "x", "dimension": 4096})
-
-
-def test_sixteen_bits_are_held_and_give_nearly_the_same(family):
-    _, folder, _, wanted, *_ = family
-    full, half = load_encoder(folder, wanted), load_encoder(folder, layers(wanted, weights="bfloat16"))
-    assert {parameter.dtype for parameter in half.model("query").parameters()} == {torch.bfloat16}
-    ours, theirs = full.encode(QUERIES, "query"), half.encode(QUERIES, "query")
-    cosines = (ours * theirs).sum(axis=1) / np.linalg.norm(ours, axis=1) / np.linalg.norm(theirs, axis=1)
-    assert cosines.min() >= 0.995
-
-
-def test_who_decided_each_key_is_known(family):
-    _, folder, _, wanted, *_ = family
-    said = layers(wanted, query_length=10, passage_length=10**4)
-    encoder = load_encoder(folder, {**said, "benchmark": {"passage_format": "text", **said.get("benchmark", {})}})
-    assert (encoder.spec.query_length, encoder.spec.passage_length) == (10, LENGTH)  # shorter, never longer
-    decided = encoder.facts()["encoding_decided_by"]
-    assert "query_length" in decided["config"] and "passage_format" in decided["benchmark"]
-    assert {"pooling", "normalize", "passage_length"} <= {*decided["folder"]}
+    check_settings(folder, wanted if "models" in wanted else {"models": wanted})
 
 
 # --- prompts of a folder ----------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import torch
 from sentence_transformers import SentenceTransformer
-from sentence_transformers.sentence_transformer.modules import Dense, Normalize, Pooling, Transformer
+from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer
 from tiny_models import WIDTH, random_model, subword_tokenizer, tokenizer_ending_in_eos
 from transformers import AutoConfig
 
@@ -43,15 +43,10 @@ def _saved(folder: Path, model_type: str, tokenizer, own: dict, options: dict | 
     return folder
 
 
-def sentence_transformer(place, base: Path, pooling: str, dense=(), prompts=None, normalize=True, length=LENGTH):
+def sentence_transformer(place, base: Path, pooling: str, heads=(), prompts=None, normalize=True, length=LENGTH):
     """(the folder, the model) of a base with its modules, as sentence-transformers saves and loads them in float32."""
-    modules = [Transformer(str(base), max_seq_length=length), Pooling(WIDTH, pooling)]
-    width = WIDTH
-    for wide in dense:
-        modules.append(Dense(width, wide, bias=False, activation_function=torch.nn.Identity()))
-        width = wide
-    if normalize:
-        modules.append(Normalize())
+    modules = [Transformer(str(base), max_seq_length=length), Pooling(WIDTH, pooling), *heads]
+    modules += [Normalize()] if normalize else []
     SentenceTransformer(modules=modules, device="cpu", prompts=prompts).save(str(place))
     theirs = SentenceTransformer(str(place), device="cpu", model_kwargs={"dtype": torch.float32})
     return Path(place), theirs
