@@ -9,6 +9,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from sentence_transformers import SentenceTransformer
 from tiny_models import WIDTH, make_folder
+from todays_folders import change
 from transformers import AutoModel, AutoModelForMaskedLM, AutoTokenizer
 
 from stele.encoders.backbone import load_backbone
@@ -195,8 +196,7 @@ def test_weights_that_are_gone_from_a_folder_of_stele_s_are_made_again_by_one_co
 
 def test_weights_that_do_not_fit_the_config_are_refused(tmp_path, folders):
     grown = shutil.copytree(folders["bert"], tmp_path / "grown")
-    config = json.loads((grown / "config.json").read_text())
-    (grown / "config.json").write_text(json.dumps({**config, "num_hidden_layers": 3}))
+    change(grown / "config.json", num_hidden_layers=3)
     with pytest.raises(SteleError, match="do not fit its config"):
         load_backbone(grown, "cls")
 
@@ -204,16 +204,14 @@ def test_weights_that_do_not_fit_the_config_are_refused(tmp_path, folders):
 def test_a_model_with_its_own_code_is_not_computed_without_it(tmp_path, folders):
     """As those that make a model which reads from left to right read both ways."""
     own = shutil.copytree(folders["bert"], tmp_path / "own")
-    config = json.loads((own / "config.json").read_text())
-    (own / "config.json").write_text(json.dumps({**config, "auto_map": {"AutoModel": "modeling_own.OwnModel"}}))
+    change(own / "config.json", auto_map={"AutoModel": "modeling_own.OwnModel"})
     with pytest.raises(SteleError, match=r"own/config\.json: brings its own code \(auto_map\)"):
         load_encoder(own, {"pooling": "cls", "query_length": 20, "passage_length": 20})
 
 
 def test_relative_positions_that_transformers_no_longer_computes_are_refused(tmp_path, folders):
     relative = shutil.copytree(folders["bert"], tmp_path / "relative")
-    config = json.loads((relative / "config.json").read_text())
-    (relative / "config.json").write_text(json.dumps({**config, "position_embedding_type": "relative_key"}))
+    change(relative / "config.json", position_embedding_type="relative_key")
     weights = load_file(relative / "model.safetensors")
     weights["encoder.layer.0.attention.self.distance_embedding.weight"] = torch.ones(127, WIDTH // 2)
     save_file(weights, relative / "model.safetensors", {"format": "pt"})
@@ -272,9 +270,7 @@ def test_a_layer_below_the_last(tmp_path, folders):
 def test_dpr_tokenizer_classes_are_not_used(tmp_path, folders):
     """They lower-case although do_lower_case is false."""
     folder = shutil.copytree(folders["bert"], tmp_path / "dpr")
-    settings = json.loads((folder / "tokenizer_config.json").read_text())
-    settings["tokenizer_class"] = "DPRQuestionEncoderTokenizer"
-    (folder / "tokenizer_config.json").write_text(json.dumps(settings))
+    change(folder / "tokenizer_config.json", tokenizer_class="DPRQuestionEncoderTokenizer")
     tokenizer = load_tokenizer(folder)
     assert not type(tokenizer).__name__.startswith("DPR")
     assert tokenizer("Uganda Egypt")["input_ids"] == load_tokenizer(folders["bert"])("Uganda Egypt")["input_ids"]

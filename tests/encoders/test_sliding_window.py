@@ -1,11 +1,10 @@
 """BERT with global and sliding-window attention: equal to full attention where it may be, to a dense mask elsewhere."""
 
-import json
-
 import numpy as np
 import pytest
 import torch
 from tiny_models import make_folder
+from todays_folders import change
 from transformers import AutoModelForMaskedLM, BertConfig, BertForPreTraining
 
 from stele.encoders.backbone import load_backbone, positions
@@ -208,11 +207,10 @@ def test_other_families_are_refused_and_nothing_is_written(folders, tmp_path):
     with pytest.raises(SteleError, match="sliding windows are for bert"):
         convert(folders["xlm-roberta"], tmp_path / "w", recipe(8))
     damaged = make_folder(tmp_path / "bert", "bert")
-    config = json.loads((damaged / "config.json").read_text())
-    (damaged / "config.json").write_text(json.dumps(config | {"num_hidden_layers": 3}))
+    change(damaged / "config.json", num_hidden_layers=3)
     with pytest.raises(SteleError, match="its weights lack"):
         convert(damaged, tmp_path / "w", recipe(8))
     assert not (tmp_path / "w").exists()
-    (damaged / "config.json").write_text(json.dumps(config | {"intermediate_size": 2 * config["intermediate_size"]}))
+    change(damaged / "config.json", num_hidden_layers=2, intermediate_size=96)
     with pytest.raises(SteleError, match=r"not shaped as config.json says: bert\.encoder"):
         convert(damaged, tmp_path / "w", recipe(8))

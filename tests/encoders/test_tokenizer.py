@@ -1,8 +1,7 @@
 """A tokenizer that gives other ids than in training is refused when the encoder is loaded."""
 
-import json
-
 import pytest
+from todays_folders import change
 
 from stele.encoders.backbone import load_backbone
 from stele.encoders.load import load_encoder
@@ -20,8 +19,7 @@ def saved(tmp_path, folders):
 
 
 def test_a_tokenizer_that_lower_cases_is_refused(saved):
-    path = saved / "tokenizer_config.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "do_lower_case": True}))
+    change(saved / "tokenizer_config.json", do_lower_case=True)
     with pytest.raises(SteleError, match=r"no longer gives the ids .*Uganda"):
         load_encoder(saved)
 
