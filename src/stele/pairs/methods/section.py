@@ -6,21 +6,8 @@ their cosine is above `threshold`. Each section gets at most one match: the high
 section that comes first in the first language's page, then in the second's. A match stays if both of its sections have
 at least `least_sentences` sentences.
 
-Training reads a part ("de-en") through the class `SectionStore` of `training/section_store.py`:
-
-    store.pairs                        int64 [pairs, 2]: numbers of two matched sections, column 0 of the first language
-                                       (side 0, "de"), column 1 of the second (side 1, "en"); len(store) is how many
-                                       pairs there are: what a sampler draws
-    store.sections                     a `Store` of all sections of all pages that have a pair: store.sections[number]
-                                       is the list of a section's sentences, uint32 token ids, no special ones, uncut
-    store.of_page(numbers)             (begin, end) of the numbers of the page's sections: all but the section itself
-                                       are its hard negatives, T = end - begin - 1 (as the released code counts them)
-    store.of_language(side)            (begin, end) of the numbers of a language's sections: the random negatives
-    store.sentence_counts(numbers)     int64 [n]
-    store.sentences(numbers, places)   Flat: one sentence of each section (a query)
-    store.documents(numbers, most)     Flat: the first `most` tokens of each section (a document or a negative)
-
-This method draws nothing: training draws the query's side, its sentence and the negatives anew in each pass.
+This method draws nothing: training draws the query's side, its sentence and the negatives anew in each pass, from a
+`SectionStore` (`training/section_store.py`).
 """
 
 from __future__ import annotations
