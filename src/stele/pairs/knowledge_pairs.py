@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import numpy as np
 import pyarrow as pa
@@ -145,14 +145,7 @@ BUCKET = 1 << 16  # least number of candidates in a bucket
 BUCKETS = 256  # most buckets, each of them an open file
 BUFFER = 1 << 25  # characters held back before they are written
 _SCHEMA = pa.schema([("row", pa.int64()), ("side", pa.int8()), ("text", pa.string())])
-
-
-class Pair(NamedTuple):
-    """A query and a passage, with the number of the candidate that they belong to."""
-
-    row: int
-    query: str
-    passage: str
+Pair = tuple[int, str, str]  # a query and a passage, after the number of their candidate
 
 
 class Spool:
@@ -273,7 +266,7 @@ def kept(
                 dropped["duplicates"] += 1
                 continue
             seen.add(number)
-            yield Pair(row, query, passage)
+            yield row, query, passage
 
 
 def _has_text(text: str, least: int) -> bool:

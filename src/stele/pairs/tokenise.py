@@ -10,7 +10,7 @@ import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -101,20 +101,14 @@ def examples(
 
 
 # --- shared with `tokenise_sections` ---
-class Tokenisation(NamedTuple):
-    """The pairs' recipe and record, the tokenizer, and the digest of the tokens that it gives for a probe text."""
+def open_tokenisation(args: TokenisationJob, kind: type) -> tuple[Any, records.Record, Any, str]:
+    """Reads the pairs' recipe and record, the tokenizer, and the digest of the tokens that it gives for a probe text.
 
-    recipe: Any
-    made: records.Record
-    tokenizer: Any
-    probe: str
-
-
-def open_tokenisation(args: TokenisationJob, kind: type) -> Tokenisation:
-    """Reads a tokenisation job's inputs. Raises SteleError if the pairs' method is another or not of this `kind`."""
+    Raises SteleError if the pairs' method is another or not of this `kind`.
+    """
     _, recipe = load_method(args.recipe, kind)
     made = records.read_record(args.pairs)
     if made.get("method") != recipe.method:
         raise SteleError(f"{args.pairs}: found pairs of {made.get('method')}, want pairs of {recipe.method}")
     tokenizer = load_tokenizer(args.tokenizer.parent)
-    return Tokenisation(recipe, made, tokenizer, digest(tokenizer_probe(tokenizer)))
+    return recipe, made, tokenizer, digest(tokenizer_probe(tokenizer))
