@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pyarrow.parquet as pq
 import pytest
-from knowledge_texts import documents, knowledge
+from knowledge_texts import documents, knowledge, part_words
 from mining_texts import new_tokenizer, record
 
 from stele.artifacts.documents import Document, DocumentWriter
@@ -63,11 +63,8 @@ def knowledge_pairs(tmp_path):
         for code, articles in (others or {}).items():
             sources[code] = write(place / "others", code, articles, shards)
         output = place / "pairs" / "record.json"
-        given = ["--recipe", json.dumps(recipe), "--part", "-".join(sorted(wikis)), "--seed", str(seed)]
-        given += ["--threads", str(threads), "--memory-mb", "2000"]
-        given += ["--knowledge-base", *(f"{code}={path}" for code, path in bases.items())]
-        given += ["--documents", *(f"{code}={','.join(map(str, paths))}" for code, paths in sources.items())]
-        knowledge_pairs_command.run(job(knowledge_pairs_command, [*given, "--output", str(output)]))
+        given = [*part_words(recipe, sources, bases, seed, output), "--threads", str(threads), "--memory-mb", "2000"]
+        knowledge_pairs_command.run(job(knowledge_pairs_command, given))
         rows = pq.read_table(output.parent / "pairs.parquet").to_pylist()
         return SimpleNamespace(path=output, record=json.loads(output.read_text()), rows=rows, folder=output.parent)
 

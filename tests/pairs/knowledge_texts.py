@@ -1,5 +1,6 @@
 """Small wikis by hand: their documents, and their knowledge bases without the command that makes those."""
 
+import json
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -57,6 +58,16 @@ def knowledge(folder, articles, sources):
     inputs = {f"documents:{n}": source for n, source in enumerate(sources, 1)}
     records.write_record(path, job="made", inputs=inputs, clock=records.start(), content=files_digest(folder))
     return path
+
+
+def part_words(recipe, sources, bases, seed, output):
+    """The words of a command line that mines a part with these documents and knowledge bases."""
+    return [
+        *("--recipe", json.dumps(recipe), "--part", "-".join(sorted(bases)), "--seed", str(seed)),
+        *("--knowledge-base", *(f"{code}={path}" for code, path in bases.items())),
+        *("--documents", *(f"{code}={','.join(map(str, paths))}" for code, paths in sources.items())),
+        *("--output", str(output)),
+    ]
 
 
 def text(name, words=6, sentence=0):

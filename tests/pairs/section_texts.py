@@ -5,7 +5,7 @@ import re
 from types import SimpleNamespace
 
 import pyarrow.parquet as pq
-from knowledge_texts import Article, documents, knowledge, text
+from knowledge_texts import Article, documents, knowledge, part_words, text
 from mining_texts import record
 
 from stele.pairs import section_pairs
@@ -69,39 +69,31 @@ def vectors(folder, words):
     return record(folder, labels=["generated data"])
 
 
-def command(place, wikis=None, words=None, *, seed=3, shards=1, edit=None, **recipe):
-    """Runs `pairs section_pairs`; the record, its path, and (section, section, cosine, page) of each pair in order."""
-    wikis, words = wikis or WIKIS, words or WORDS
+def given(place, wikis=WIKIS, words=WORDS, shards=1):
+    """The documents, knowledge bases and vectors of wikis."""
     sources = {code: documents(place / "documents", code, pages, shards) for code, pages in wikis.items()}
     bases = {code: knowledge(place / f"base-{code}", pages, sources[code]) for code, pages in wikis.items()}
-    files = {code: vectors(place / f"vectors-{code}", words[code]) for code in words}
-    if edit:
-        edit(place)
-    return run(place, sources, bases, files, seed, **recipe)
+    return sources, bases, {code: vectors(place / f"vectors-{code}", words[code]) for code in wikis}
 
 
-def run(place, sources, bases, files, seed=3, output="pairs", **recipe):
+def command(place, wikis=WIKIS, words=WORDS, *, seed=3, shards=1, **recipe):
+    """Runs `pairs section_pairs`; the record, its path, and (section, section, cosine, page) of each pair in order."""
+    return run(place, *given(place, wikis, words, shards), seed, **recipe)
+
+
+def run(place, sources, bases, files, seed=3, **recipe):
     recipe = {"method": "section", "stop_words": STOP_WORDS, **recipe}
-    output = place / output / "record.json"
-    given = ["--recipe", json.dumps(recipe), "--part", "-".join(sorted(bases)), "--seed", str(seed)]
-    given += ["--knowledge-base", *(f"{code}={path}" for code, path in bases.items())]
-    given += ["--documents", *(f"{code}={','.join(map(str, paths))}" for code, paths in sources.items())]
-    given += ["--vectors", *(f"{code}={path}" for code, path in files.items())]
-    section_pairs.run(job(section_pairs, [*given, "--output", str(output)]))
+    output = place / "pairs" / "record.json"
+    options = ["--vectors", *(f"{code}={path}" for code, path in files.items())]
+    section_pairs.run(job(section_pairs, [*part_words(recipe, sources, bases, seed, output), *options]))
     sections = pq.read_table(output.parent / "sections.parquet").to_pylist()
     rows = pq.read_table(output.parent / "pairs.parquet").to_pylist()
     pairs = [
         (*(_shown(sections[row[side]]) for side in ("first", "second")), row["similarity"], _page(sections, row))
         for row in rows
     ]
-    return SimpleNamespace(
-        path=output,
-        folder=output.parent,
-        record=json.loads(output.read_text()),
-        pairs=pairs,
-        sections=sections,
-        rows=rows,
-    )
+    record = json.loads(output.read_text())
+    return SimpleNamespace(path=output, folder=output.parent, record=record, pairs=pairs, sections=sections, rows=rows)
 
 
 def _shown(section):

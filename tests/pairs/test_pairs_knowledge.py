@@ -204,12 +204,6 @@ def test_wrong_recipes_and_parts_are_refused(knowledge_pairs, tmp_path, recipe, 
     assert not list(tmp_path.rglob("pairs.parquet"))
 
 
-@pytest.mark.parametrize("others", [EN[1:10], EN[:8], [*EN[:8], EN[9]]])
-def test_documents_of_another_knowledge_base_are_refused(knowledge_pairs, others):
-    with pytest.raises(SteleError, match="not made of these documents of en in this order"):
-        knowledge_pairs({"en": EN[:9]}, method="ilk", others={"en": others})
-
-
 def test_a_shard_too_few_is_refused(knowledge_pairs):
     with pytest.raises(SteleError, match="not made of 6 documents but of 9"):
         knowledge_pairs({"en": EN[:9]}, method="ilk", shards=3, write=lambda *given: documents(*given)[:-1])

@@ -1,12 +1,10 @@
 """`pairs section_pairs`: a small wiki by hand, the matching against brute force, and what must not matter."""
 
-import os
-import signal
 from itertools import chain
 
 import numpy as np
 import pytest
-from section_texts import PAIRS, SHORT, WIKIS, WORDS, command, documents, knowledge, page, run, vectors
+from section_texts import PAIRS, SHORT, WIKIS, command, given, page, run
 
 from stele.encoders.word_vectors import WordVectors
 from stele.errors import SteleError
@@ -16,6 +14,7 @@ from stele.pairs.methods import DocumentMethod, KnowledgeMethod, load_method, se
 from stele.pairs.methods.section import HeadingVectors, Span, collect, spans, terms
 from stele.pairs.section_pairs import stop_words
 from stele.recipes.mining import SectionRecipe
+from tests.killing import kill_at, killed
 
 
 def test_five_pages_by_hand(tmp_path):
@@ -34,17 +33,15 @@ def test_five_pages_by_hand(tmp_path):
 
 def test_all_sections_of_a_page_with_a_pair_are_there(tmp_path):
     """Leads and short sections, too: they are the others that negatives are drawn from; no page without a pair."""
-    made = command(tmp_path)
     by_page = {}
-    for one in made.sections:
-        by_page.setdefault((one["side"], one["page"]), []).append((one["heading"], len(one["sentences"])))
+    for one in command(tmp_path).sections:
+        by_page.setdefault((one["side"], one["page"]), []).append(one)
     assert list(by_page) == [(0, 0), (0, 1), (0, 2), (0, 4), (1, 0), (1, 1), (1, 2), (1, 4)]  # not the fourth: short
-    assert by_page[0, 4] == [("", 9), ("Zzz", 8), ("The early LIFE", 5), ("Of the", 5), ("Edge", 5)]
-    assert by_page[1, 1] == [("", 3), ("Trayectoria", 5)]
+    headings = [one["heading"] for one in by_page[0, 4]]
+    assert headings == ["", "Zzz", "The early LIFE", "Of the", "Edge"]
     for (side, number), sections in by_page.items():
         whole = WIKIS[("en", "es")[side]][number].sentences
-        texts = [one["sentences"] for one in made.sections if (one["side"], one["page"]) == (side, number)]
-        assert [*chain.from_iterable(texts)] == whole and len(texts) == len(sections)
+        assert [*chain.from_iterable(one["sentences"] for one in sections)] == whole
 
 
 def test_the_recipe_decides(tmp_path):
@@ -201,21 +198,9 @@ def test_a_heading_whose_terms_cancel_out_matches_nothing():
 
 
 # --- what is refused, and what a failure leaves ---
-def given(place, codes=("en", "es")):
-    """The documents, knowledge bases and vectors of the wikis by hand."""
-    sources = {code: documents(place / "documents", code, WIKIS[code]) for code in codes}
-    bases = {code: knowledge(place / f"base-{code}", WIKIS[code], sources[code]) for code in codes}
-    return sources, bases, {code: vectors(place / f"vectors-{code}", WORDS[code]) for code in codes}
-
-
-@pytest.mark.parametrize("step", ["write_pairs", "read_word_vectors"])
-def test_a_killed_run_leaves_nothing_and_the_next_is_whole(tmp_path, step):
+def test_a_killed_run_leaves_nothing_and_the_next_is_whole(tmp_path):
     whole, inputs = command(tmp_path / "a"), given(tmp_path)
-    if not (child := os.fork()):
-        setattr(section_pairs, step, lambda *_: os.kill(os.getpid(), signal.SIGKILL))
-        run(tmp_path, *inputs)
-        os._exit(0)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+    killed(lambda: run(tmp_path, *inputs), kill_at(section_pairs, "write_pairs"))
     assert not (tmp_path / "pairs").exists() and list(tmp_path.glob(".pairs.*.stele-part"))
     again = run(tmp_path, *inputs)
     assert files_digest(again.folder) == files_digest(whole.folder) and not list(tmp_path.glob(".pairs.*"))
@@ -232,7 +217,7 @@ def test_a_killed_run_leaves_nothing_and_the_next_is_whole(tmp_path, step):
     ],
 )
 def test_wrong_recipes_and_parts_are_refused(tmp_path, change, words):
-    sources, bases, files = given(tmp_path, change.get("part", ["en", "es"]))
+    sources, bases, files = given(tmp_path, {code: WIKIS[code] for code in change.get("part", WIKIS)})
     files = {code: path for code, path in files.items() if code in change.get("vectors", files)}
     with pytest.raises(SteleError, match=words):
         run(tmp_path, sources, bases, files, **change.get("recipe", {}))
@@ -243,17 +228,6 @@ def test_a_section_recipe_is_refused_by_the_other_commands():
     for kind in (DocumentMethod, KnowledgeMethod):
         with pytest.raises(SteleError, match="section examples are made by `pairs section_pairs`"):
             load_method('{"method": "section"}', kind)
-
-
-@pytest.mark.parametrize(("other", "files"), [("other.txt", "none"), ("b.vec", r"b\.vec, wiki\.align\.vec")])
-def test_another_number_of_vector_files_is_refused(tmp_path, other, files):
-    def edit(place):
-        file = place / "vectors-es" / "wiki.align.vec"
-        file.rename(file.with_name(other)) if files == "none" else (file.parent / other).write_text("0 1\n")
-
-    with pytest.raises(SteleError, match=rf"vectors-es: want one file of word vectors .*; found {files}"):
-        command(tmp_path, edit=edit)
-    assert not (tmp_path / "pairs").exists()
 
 
 def test_languages_without_a_common_page_have_no_pairs(tmp_path, caplog):
