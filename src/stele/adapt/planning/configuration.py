@@ -27,7 +27,6 @@ from stele.recipes.pretraining import MLM
 DEFAULT_BENCHMARKS = ("belebele", "tatoeba")
 SEEDS = FEWEST_SEEDS
 COMMAND = "stele adapt"
-MILLION = 1e6
 
 
 def configuration(
@@ -121,18 +120,9 @@ def looks_of(before: Sequence[int], seeds: int) -> list[int]:
 
 
 # --- sizes ------------------------------------------------------------------------------------------------------------
-def layer_weights(shape: Shape) -> float:
-    """Number of weights in an encoder's layers, without its word embeddings.
-
-    >>> layer_weights(Shape(layers=6, width=384, inner=1536, vocabulary=30522)) / MILLION
-    10.616832
-    """
-    return shape.layers * (4 * shape.width**2 + 2 * shape.width * shape.inner)
-
-
 def sizes_of(shape: Shape, rules: AdaptationRules) -> EncoderSizes:
-    """Training sizes (learning rate and so on) for an encoder of this shape."""
-    millions = layer_weights(shape) / MILLION
+    """Training sizes (learning rate and so on) for an encoder, by the weights of its layers without word embeddings."""
+    millions = shape.layers * (4 * shape.width**2 + 2 * shape.width * shape.inner) / 1e6
     return next(line for line in rules.encoders if line.weights is None or millions <= line.weights)
 
 
