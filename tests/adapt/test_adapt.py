@@ -49,13 +49,13 @@ def project(tmp_path, monkeypatch):
     (tmp_path / "config.yaml").write_text((ROOT / "config.yaml").read_text())
     for name in ("text", "encoder", "tatoeba"):
         (tmp_path / name).mkdir()
-    for code in ("de", "fr"):
-        (tmp_path / f"text/{code}.txt").write_text("A text.\nOf sentences.\n\nAnother one.\n")
     (tmp_path / "encoder/config.json").write_text(
         '{"num_hidden_layers": 6, "hidden_size": 384, "intermediate_size": 1536, "vocab_size": 99}'
     )
     (tmp_path / "mine.yaml").write_text(f"user_data: {{tatoeba: {tmp_path / 'tatoeba'}}}\noffline: true\n")
     monkeypatch.chdir(tmp_path)
+    for code in ("de", "fr"):
+        add_text(code)
     for name in ("paper_tables", "src"):
         (tmp_path / name).symlink_to(ROOT / name)
     monkeypatch.setattr(adapt, "check_checkpoint", lambda *_, **__: None)
@@ -74,24 +74,36 @@ def written():
     return yaml.safe_load(open("adapt/encoder.yaml"))
 
 
+def edited(values):
+    Path("adapt/encoder.yaml").write_text(yaml.safe_dump(values))
+
+
+def planned(**changes):
+    """The plan of the written configuration."""
+    return Plan(parse_config(merged(read_yaml("config.yaml"), {**written(), **changes})))
+
+
+def add_text(code):
+    Path(f"text/{code}.txt").write_text("A text.\nOf sentences.\n\nAnother one.\n")
+
+
 def test_the_control_and_other_methods_take_as_many_operations_as_the_first(project):
     assert call("--methods", "msm", "crop", "ict", "ccp", "--steps", "40", "--seeds", "3") == 0
-    values = written()
-    plan = Plan(parse_config({**read_yaml("config.yaml"), **values}))
+    plan = planned()
     first, *others = [f"encoder-{name}" for name in ("msm", "crop", "ict", "ccp", "mlm")]
     assert plan.pretraining.recipe(first).steps == 40 and plan.pretraining.recipe(first).warmup_steps == 4
     for model in others:
         recipe = plan.pretraining.recipe(model)
         assert recipe.steps is None and (recipe.to_equal().objective, recipe.to_equal().steps) == ("msm", 40)
         assert recipe.learning_rate == plan.pretraining.recipe(first).learning_rate
-    assert values["adapt"]["control"] == "encoder-mlm" and len(plan.adaptation.encoders()) == 15
+    assert written()["adapt"]["control"] == "encoder-mlm" and len(plan.adaptation.encoders()) == 15
     assert project[0][:2] == ["results_adapt/encoder/verdict.json", "results_adapt/encoder/card.md"]
 
 
 def test_the_control_mines_no_store_but_its_own_and_the_first_method_s(project):
     """Another one would be mined for nothing, and the control trained again once a method that reads it is added."""
     assert call("--methods", "crop", "ict", "--steps", "40") == 0
-    plan = Plan(parse_config({**read_yaml("config.yaml"), **written()}))
+    plan = planned()
     stores = {key: {*plan.pretraining.stores(f"encoder-{key}")} for key in ("crop", "ict", "mlm")}
     assert stores == {"crop": {"crop", "mlm"}, "ict": {"crop", "mlm", "ict"}, "mlm": {"crop", "mlm"}}
 
@@ -109,7 +121,7 @@ def test_a_call_in_other_words_for_the_same_adaptation_changes_nothing(project, 
 
 def test_held_out_documents_are_mined_by_no_method(project):
     assert call("--steps", "40") == 0
-    plan = Plan(parse_config({**read_yaml("config.yaml"), **written()}))
+    plan = planned()
     read = {path for store in ("msm", "mlm") for code in ("de", "fr") for path in plan.mining.documents(store, code)}
     assert read and all("/training/" in path for path in read)
     assert all("/held_out/" in path for path in plan.adaptation.held_out().values())
@@ -128,17 +140,18 @@ def test_a_set_of_one_s_own_is_a_benchmark_by_its_folder_and_stays(project):
     assert call("--data", "my_set", "--steps", "40") == 0
     catalogue.add({})  # as a new process begins
     assert call("--steps", "40") == 0
-    values = written()
-    plan = Plan(parse_config(merged(read_yaml("config.yaml"), values)))
-    assert values["adapt"]["benchmarks"] == ["tatoeba", "my_set"]
-    assert json.loads(plan.adaptation.settings())["benchmarks"]["my_set"] == {"setting": "direct", "metric": "ndcg@10"}
+    assert written()["adapt"]["benchmarks"] == ["tatoeba", "my_set"]
+    assert json.loads(planned().adaptation.settings())["benchmarks"]["my_set"] == {
+        "setting": "direct",
+        "metric": "ndcg@10",
+    }
 
 
 def test_a_second_call_adds_seeds_and_keeps_what_was_edited(project):
     assert call("--steps", "40", "--seeds", "3") == 0
     values = written()
     values["models"]["encoder-msm"]["override"]["learning_rate"] = 1e-6
-    Path("adapt/encoder.yaml").write_text(yaml.safe_dump(values))
+    edited(values)
     assert call("--steps", "40", "--seeds", "3") == 0 and written()["models"] == values["models"]
     assert call("--seeds", "5") == 0
     after = written()
@@ -152,9 +165,9 @@ def test_the_same_call_keeps_what_was_edited_of_a_set_and_its_language(project, 
     assert call("--data", "my_set", "--steps", "40") == 0
     values = written()
     values["add_benchmarks"]["my_set"]["metrics"] = ["recall@100"]
-    Path("adapt/encoder.yaml").write_text(yaml.safe_dump(values))
+    edited(values)
     trained()
-    (tmp_path / "text/it.txt").write_text("A text.\nOf sentences.\n\nAnother one.\n")
+    add_text("it")
     catalogue.add({})
     assert call("--data", "my_set", "--steps", "40") == 0
     after = written()["add_benchmarks"]["my_set"]
@@ -163,7 +176,7 @@ def test_the_same_call_keeps_what_was_edited_of_a_set_and_its_language(project, 
 
 def test_edited_seeds_stay_and_fewer_than_there_are_is_said(project, capsys):
     assert call("--steps", "40", "--seeds", "3") == 0
-    Path("adapt/encoder.yaml").write_text(yaml.safe_dump({**written(), "seeds": {"pretraining": [7, 1, 2]}}))
+    edited({**written(), "seeds": {"pretraining": [7, 1, 2]}})
     trained()
     assert call("--seeds", "2") == 0 and written()["seeds"]["pretraining"] == [7, 1, 2]
     assert "--seeds 2: adapt/encoder.yaml has 3 seeds already, which are kept" in capsys.readouterr().out
@@ -174,8 +187,7 @@ def test_edited_seeds_stay_and_fewer_than_there_are_is_said(project, capsys):
 @pytest.mark.parametrize(("seeds", "looks"), [([0, 1, 2, 3, 4], [3, 5]), ([0, 1, 2], [3]), ([4, 5], [2])])
 def test_edited_seeds_are_all_judged_by_snakemake_alone(project, seeds, looks):
     assert call("--steps", "40", "--seeds", "3") == 0
-    plan = Plan(parse_config({**read_yaml("config.yaml"), **written(), "seeds": {"pretraining": seeds}}))
-    assert json.loads(plan.adaptation.settings())["looks"] == looks
+    assert json.loads(planned(seeds={"pretraining": seeds}).adaptation.settings())["looks"] == looks
 
 
 def trained():
@@ -196,7 +208,7 @@ def test_a_look_counts_although_its_verdict_is_deleted_before_it_is_built_again(
 def test_a_method_that_is_added_learns_from_the_languages_of_the_others(project, tmp_path, capsys):
     assert call("--steps", "40") == 0
     trained()
-    (tmp_path / "text/it.txt").write_text("A text.\nOf sentences.\n\nAnother one.\n")
+    add_text("it")
     assert call("--methods", "crop") == 0
     learnt = [model["override"]["languages"] for model in written()["models"].values() if "override" in model]
     assert learnt == [["de", "fr"]] * 3 and "Documents in it are left out" in capsys.readouterr().out
@@ -229,7 +241,7 @@ def test_what_was_edited_after_a_plan_stays_with_another_budget_and_other_keys_s
     values["models"]["encoder-msm"]["override"]["learning_rate"] = 1e-6
     values["keep_index"] = True
     values["models"]["mine"] = {"base": "encoder", "recipe": "msm", "override": {"steps": 77}}
-    Path("adapt/encoder.yaml").write_text(yaml.safe_dump(values))
+    edited(values)
     assert call("--steps", "50") == 0
     after, override = written(), written()["models"]["encoder-msm"]["override"]
     assert after["keep_index"] and override["learning_rate"] == 1e-6
@@ -367,7 +379,7 @@ def test_documents_in_languages_without_a_benchmark_are_said(project, tmp_path, 
     """English is not among Tatoeba's languages: the other default remains. Latgalian is in none."""
     for path in (tmp_path / "text").iterdir():
         path.unlink()
-    (tmp_path / f"text/{code}.txt").write_text("A text.\nOf sentences.\n\nAnother one.\n")
+    add_text(code)
     words = "encoder --documents text --configfile mine.yaml --encoding pooling=mean --steps 40"
     assert cli.main(["adapt", *words.split()]) == (0 if code == "en" else 1)
     if code == "en":

@@ -5,7 +5,9 @@ from stele.tables.render.adaptation import make_card
 from stele.tables.render.sheets import card_text
 
 TRAINING = {"folder": "work/x", "labels": [], "steps": 9, "chance": {"msm": 3.8}, "cpu_seconds": 60.0}
+TRAINING |= {"seed": 0, "losses": {}, "above_chance": []}
 COMPARISON = {"model": "e-msm", "benchmark": "b", "metric": "m", "against": "e", "reason": "", "p": None, "seeds": 1}
+COMPARISON |= {"state": "undecided", "mean": 0.1, "interval": None, "seeds_needed": None, "sentence": "e-msm: open"}
 HELD_OUT = {"sentences": 10, "found": 4, "cosine": 0.25}
 VERDICT = {
     "base": "e",
@@ -16,29 +18,12 @@ VERDICT = {
     "command": "stele adapt e --documents 'my text'",
     "budget": {"hours": 1.0, "step_seconds": 2.0},
     "rules": {"alpha": 0.05, "bar": 0.01, "fewest_seeds": 3},
-    "comparisons": [
-        {
-            **COMPARISON,
-            "state": "undecided",
-            "mean": 0.1,
-            "interval": None,
-            "seeds_needed": None,
-            "sentence": "e-msm: open",
-        }
-    ],
-    "values": [
-        {**COMPARISON, "seeds": ["pt0"], "mean": 0.5, "interval": None, "languages": {"de": 0.5}, "queries": {"de": 7}}
-    ],
+    "comparisons": [COMPARISON],
+    "values": [{**COMPARISON, "seeds": ["pt0"], "mean": 0.5, "languages": {"de": 0.5}, "queries": {"de": 7}}],
     "trainings": [
-        {
-            **TRAINING,
-            "model": "e-msm",
-            "seed": 0,
-            "losses": {"msm": 4.1},
-            "above_chance": ["msm"],
-            "curve": {"msm": [3.9, None, 4.1]},
-        },
-        {**TRAINING, "model": "e-mlm", "seed": 0, "losses": {}, "above_chance": [], "diverged": "cosine .99"},
+        TRAINING
+        | {"model": "e-msm", "losses": {"msm": 4.1}, "above_chance": ["msm"], "curve": {"msm": [3.9, None, 4.1]}},
+        TRAINING | {"model": "e-mlm", "diverged": "cosine .99"},
     ],
     "neighbours": [
         {"model": "e", "languages": {"de": HELD_OUT}, "snapshots": {}},
@@ -73,10 +58,8 @@ def test_an_older_verdict_without_warnings_has_a_card():
 
 def test_what_is_missing_is_a_dash():
     card = make_card(VERDICT)
-    assert card["verdicts"].rows[0][-4:] == ["+0.1000", "—", "—", "1"] and card["trainings"].rows[1][5:7] == [
-        "—",
-        "3.80",
-    ]
+    assert card["verdicts"].rows[0][-4:] == ["+0.1000", "—", "—", "1"]
+    assert card["trainings"].rows[1][5:7] == ["—", "3.80"]
     assert card["curves"].rows == [["e-msm", "0", "msm", "3.80", "3.90", "—", "4.10", *["—"] * 5]]
 
 

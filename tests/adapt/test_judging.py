@@ -16,20 +16,23 @@ from tests.claims.made_results import PRETRAINED, UNTRAINED, write_system
 
 METRIC, SETTING = entry(Benchmark, "tatoeba").metrics[0], "direct"
 QUERIES, LANGUAGES = 200, ("de", "fr")
+NAMES = [code for code in LANGUAGES for _ in range(QUERIES)]
+
+
+def put(folder, model, seeds, values, names=NAMES):
+    """Results of a model on Tatoeba: values by query, or by seed and query; the encoder as it was has no seeds."""
+    shape = (1 if model == "base" else seeds, 1, len(names))
+    jobs = UNTRAINED if model == "base" else PRETRAINED
+    write_system(folder, f"tatoeba/{model}/{SETTING}", {METRIC: np.broadcast_to(values, shape)}, names, jobs)
 
 
 def planted(folder, effects, seeds, over_seeds=0.002):
-    """Results of models on Tatoeba, each above a query's worth by its effect; the encoder as it was has no seeds."""
+    """Results of models, each above a query's worth by its effect."""
     generator = np.random.default_rng(5)
-    names = [code for code in LANGUAGES for _ in range(QUERIES)]
-    worth = generator.uniform(0.2, 0.6, len(names))
+    worth = generator.uniform(0.2, 0.6, len(NAMES))
     for model, effect in effects.items():
-        trained = model != "base"
-        shift = generator.normal(0, over_seeds, (seeds, 1, 1)) if trained else np.zeros((1, 1, 1))
-        values = worth + effect + shift + generator.normal(0, 0.02, len(names))
-        write_system(
-            folder, f"tatoeba/{model}/{SETTING}", {METRIC: values}, names, PRETRAINED if trained else UNTRAINED
-        )
+        shift = generator.normal(0, over_seeds, (seeds, 1, 1)) if model != "base" else 0
+        put(folder, model, seeds, worth + effect + shift + generator.normal(0, 0.02, len(NAMES)))
     settings = {
         "base": "base",
         "control": "mlm",
@@ -66,31 +69,26 @@ def test_two_seeds_decide_nothing_and_one_has_no_interval(tmp_path, seeds, said)
 
 @pytest.mark.parametrize(("worth", "end"), [(0.0, "floor"), (1.0, "ceiling")])
 def test_that_two_are_alike_cannot_be_seen_at_the_end_of_the_scale(tmp_path, worth, end):
-    names = [code for code in LANGUAGES for _ in range(QUERIES)]
     settings = planted(tmp_path, {"base": 0.0, "mlm": 0.0, "up": 0.0}, seeds=3)
-    for model, seeds in (("base", UNTRAINED), ("mlm", PRETRAINED), ("up", PRETRAINED)):
-        alike = np.full((1 if model == "base" else 3, 1, len(names)), worth)
-        write_system(tmp_path, f"tatoeba/{model}/{SETTING}", {METRIC: alike}, names, seeds)
+    for model in ("base", "mlm", "up"):
+        put(tmp_path, model, 3, worth)
     for comparison in judged(tmp_path, settings).values():
         assert comparison.state == "undecided" and f"within 0.01 of the {end}" in comparison.sentence
 
 
 @pytest.mark.parametrize("number", range(5))
 def test_the_same_values_query_by_query_are_no_better_by_the_order_of_their_sums(tmp_path, number):
-    names = [code for code in LANGUAGES for _ in range(QUERIES)]
-    worth = np.random.default_rng(number).uniform(0.2, 0.6, len(names))
+    worth = np.random.default_rng(number).uniform(0.2, 0.6, len(NAMES))
     settings = planted(tmp_path, {"base": 0.0, "mlm": 0.0, "up": 0.0}, seeds=3)
-    for model, seeds in (("base", UNTRAINED), ("up", PRETRAINED)):
-        same = np.broadcast_to(worth, (1 if model == "base" else 3, 1, len(names)))
-        write_system(tmp_path, f"tatoeba/{model}/{SETTING}", {METRIC: same}, names, seeds)
+    for model in ("base", "up"):
+        put(tmp_path, model, 3, worth)
     comparison = judged(tmp_path, settings)["up", "base"]
     assert comparison.state == "no effect" and comparison.verdict.mean == 0
 
 
 def test_sides_scored_on_other_queries_or_in_other_languages_are_refused(tmp_path):
     settings = planted(tmp_path, {"base": 0.0, "mlm": 0.0, "up": 0.02}, seeds=3)
-    names = ["de"] * QUERIES
-    write_system(tmp_path, f"tatoeba/up/{SETTING}", {METRIC: np.full((3, 1, QUERIES), 0.9)}, names, PRETRAINED)
+    put(tmp_path, "up", 3, 0.9, ["de"] * QUERIES)
     with pytest.raises(SteleError, match="score both on the same"):
         judged(tmp_path, settings)
 
@@ -98,10 +96,9 @@ def test_sides_scored_on_other_queries_or_in_other_languages_are_refused(tmp_pat
 def test_two_methods_that_came_out_alike_are_two_comparisons_of_the_family(tmp_path):
     """Both equal the encoder as it was: the levels of the others must not become larger by that."""
     settings = planted(tmp_path, {"base": 0.0, "mlm": -0.1, "up": 0.02, "a": 0.0, "b": 0.0}, seeds=4)
-    names = [code for code in LANGUAGES for _ in range(QUERIES)]
-    alike = np.broadcast_to(np.random.default_rng(1).uniform(0.2, 0.6, len(names)), (4, 1, len(names)))
+    alike = np.random.default_rng(1).uniform(0.2, 0.6, len(NAMES))
     for model in ("a", "b"):
-        write_system(tmp_path, f"tatoeba/{model}/{SETTING}", {METRIC: alike}, names, PRETRAINED)
+        put(tmp_path, model, 4, alike)
     found = judged(tmp_path, settings)
     levels = sorted({round(comparison.verdict.level, 6) for comparison in found.values()})
     assert levels[0] == pytest.approx(0.025 / 6, abs=1e-6)  # all six comparisons count
@@ -135,11 +132,10 @@ def test_scores_are_of_the_seeds_that_are_judged(tmp_path):
 
 
 def test_a_language_of_one_query_is_said_to_be_left_out(tmp_path):
-    settings, names = planted(tmp_path, {"base": 0.0, "mlm": 0.0, "up": 0.1}, seeds=3), ["de"] * QUERIES + ["fr"]
+    settings = planted(tmp_path, {"base": 0.0, "mlm": 0.0, "up": 0.1}, seeds=3)
     assert not [*unjudged(tmp_path, [0, 1, 2], rows_of(settings))]
-    for model, jobs in (("base", UNTRAINED), ("mlm", PRETRAINED), ("up", PRETRAINED)):
-        values = np.full((3 if jobs else 1, 1, len(names)), 0.5)
-        write_system(tmp_path, f"tatoeba/{model}/{SETTING}", {METRIC: values}, names, jobs)
+    for model in ("base", "mlm", "up"):
+        put(tmp_path, model, 3, 0.5, ["de"] * QUERIES + ["fr"])
     said = "tatoeba: scores and verdicts leave out fr, with one query each"
     assert [*unjudged(tmp_path, [0, 1, 2], rows_of(settings))] == [said]
 
