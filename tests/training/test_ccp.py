@@ -62,13 +62,14 @@ def test_a_step_s_groups_see_what_was_there_before_it(stores, sides, times):
 
 
 def test_statistics_of_a_language_are_its_own(stores):
-    settled, made, module = setup(stores, statistics="language", bank=0, groups=1, steps=40)
+    settled, made, module = setup(stores, statistics="language", bank=16, groups=1, steps=40)
     heads = module.heads["ccp"]
     number = next(n for n in range(0, 40, 2) if made["ccp"].sampler.draw(n)[0][0] == "sw")
     heads.groups.fill_(number)
     module("ccp", groups(made, number)[0])
     module.after_step(HERE)
     mean = heads.sides[0].norms[0].mean
+    assert heads.bank.pushed.tolist() == [4]
     assert mean.shape[0] == 2 and (mean[settled.languages.index("sw")] != 0).all() and (mean[0] == 0).all()
 
 

@@ -56,6 +56,24 @@ def test_equal_the_whole_forward(family, padded):
     assert torch.allclose(mean_states(made, ids, mask), means, atol=1e-5)
 
 
+@pytest.mark.parametrize("family", ["xlm-roberta", "bert"])
+def test_gradients_equal_those_of_the_whole_forward(family):
+    made = model(family).train()
+    ids, mask = batch(padded=True)
+    weights = torch.randn(6, 32)
+
+    def gradients(states):
+        made.zero_grad()
+        (states * weights).sum().backward()
+        return {name: p.grad.clone() for name, p in made.named_parameters() if p.grad is not None}
+
+    whole = gradients(made(input_ids=ids, attention_mask=mask.long()).last_hidden_state[:, 0])
+    alone = gradients(first_states(made, ids, mask))
+    assert whole.keys() == alone.keys()
+    for name in whole:
+        assert torch.allclose(whole[name], alone[name], atol=1e-5), name
+
+
 @pytest.mark.parametrize("pooling", ["cls", "mean"])
 @pytest.mark.parametrize("chunk", [None, 2, 50, 300])
 def test_pieces_change_neither_states_nor_gradients(pooling, chunk):

@@ -84,7 +84,7 @@ def test_the_loss_falls_and_is_logged(tmp_path):
 
 def test_the_step_is_adamw_with_clipping_written_out(tmp_path):
     model, plain, moments = tiny(), tiny(), {"betas": (0.9, 0.98), "eps": 1e-6}
-    fit(tmp_path, model, optimisation=settings(steps=3, clip_norm=0.1, **moments))
+    _, outcome = fit(tmp_path, model, optimisation=settings(steps=3, clip_norm=0.1, **moments))
     reference = torch.optim.AdamW(plain.parameters(), lr=0.05, weight_decay=0.01, **moments)
     for step in range(3):
         reference.zero_grad()
@@ -93,7 +93,8 @@ def test_the_step_is_adamw_with_clipping_written_out(tmp_path):
             torch.manual_seed(derive(5, "micro-batch", step, index))
             value, weight = next(source)["loss"]
             (value * weight).backward()
-        nn.utils.clip_grad_norm_(plain.parameters(), 0.1)
+        norm = nn.utils.clip_grad_norm_(plain.parameters(), 0.1)
+        assert outcome["rows"][step][NORM] == pytest.approx(norm.item(), rel=1e-5)
         reference.param_groups[0]["lr"] = 0.05 * (step + 1) / 3
         reference.step()
     for a, b in zip(model.parameters(), plain.parameters(), strict=True):

@@ -54,6 +54,17 @@ def test_the_diagonal_equals_each_masked_copy_run_alone(layers, counts):
     assert torch.allclose(made(vectors, counts), masked_copies(made, vectors, counts), atol=1e-5)
 
 
+def test_gradients_equal_those_of_the_copies():
+    made, counts = encoder().eval(), (3, 4)
+    vectors = torch.randn(7, WIDTH, requires_grad=True)
+    weights = torch.randn(7, WIDTH)
+    (made(vectors, counts) * weights).sum().backward()
+    gradient = vectors.grad.clone()
+    vectors.grad = None
+    (masked_copies(made, vectors, counts) * weights).sum().backward()
+    assert torch.allclose(gradient, vectors.grad, atol=1e-4)
+
+
 def test_dropout_is_drawn_for_every_copy_and_only_in_training():
     made, vectors = encoder(dropout=0.3), torch.randn(8, WIDTH)
     made.train()
