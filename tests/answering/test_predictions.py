@@ -18,6 +18,11 @@ QUESTIONS = [as_read(lives(n, "q", answered=n % 3 != 0)) for n in range(12)]
 
 
 @pytest.fixture
+def windows(uncased):
+    return make_windows(uncased, QUESTIONS, RECIPE, segments=True)
+
+
+@pytest.fixture
 def reader(bert):
     return new_reader(bert.parent, 0, RECIPE, seed=0)
 
@@ -73,16 +78,15 @@ def test_the_answer_is_that_of_the_best_window_of_the_paragraph(uncased, monkeyp
     assert predictions(Pointing(), windows) == {"q": "r"}
 
 
-def test_answers_are_never_empty_and_stand_in_the_paragraph(reader, uncased):
-    windows = make_windows(uncased, QUESTIONS, RECIPE, segments=True)
+def test_answers_are_never_empty_and_stand_in_the_paragraph(reader, windows):
     texts = predictions(reader, windows)
     assert {item.id for item in QUESTIONS if not item.answers} <= texts.keys(), "unanswerable ones, too"
     for item in QUESTIONS:
         assert texts[item.id].strip() and texts[item.id] in item.context
 
 
-def test_neither_the_size_of_a_batch_nor_the_order_of_questions_changes_an_answer(reader, uncased, monkeypatch):
-    one = predictions(reader, make_windows(uncased, QUESTIONS, RECIPE, segments=True))
+def test_neither_the_batch_nor_the_order_of_questions_changes_an_answer(reader, uncased, windows, monkeypatch):
+    one = predictions(reader, windows)
     turned = make_windows(uncased, QUESTIONS[::-1], RECIPE, segments=True)
     for tokens in (1, 50, 10_000):
         monkeypatch.setattr(reader_module, "default_batch_tokens", lambda *given, tokens=tokens: tokens)
@@ -94,9 +98,8 @@ def test_a_question_whose_paragraph_has_no_token_has_no_answer(reader, uncased):
     assert predictions(reader, make_windows(uncased, items, RECIPE, segments=True)).keys() == {QUESTIONS[1].id}
 
 
-def test_a_reader_that_has_diverged_is_an_error(reader, uncased):
+def test_a_reader_that_has_diverged_is_an_error(reader, windows):
     torch.nn.init.constant_(reader.head.weight, float("nan"))
-    windows = make_windows(uncased, QUESTIONS, RECIPE, segments=True)
     with pytest.raises(SteleError, match="training diverged"):
         predictions(reader, windows)
 
@@ -129,17 +132,15 @@ def test_padding_has_no_part_in_the_loss(reader, uncased):
     assert loss_of(reader, windows, marked, places).item() == pytest.approx(np.mean(alone), abs=1e-5)
 
 
-def test_layers_and_head_are_trained_and_embeddings_are_not(reader, uncased):
-    windows = make_windows(uncased, QUESTIONS, RECIPE, segments=True)
+def test_layers_and_head_are_trained_and_embeddings_are_not(reader, windows):
     loss_of(reader, windows, labels(windows), np.arange(4)).backward()
     moved = {name for name, value in reader.named_parameters() if value.grad is not None and value.grad.abs().sum() > 0}
     assert {name.partition("encoder.layer.")[2][:1] for name in moved if "layer" in name} == {"0", "1"}
     assert {"head.weight", "head.bias"} <= moved and not any("embeddings" in name for name in moved)
 
 
-def test_windows_that_cover_an_input_change_no_logit_and_the_question_sees_all(bert, uncased, tmp_path):
+def test_windows_that_cover_an_input_change_no_logit_and_the_question_sees_all(bert, windows, tmp_path):
     """A model with sliding windows; narrower ones do change logits."""
-    windows = make_windows(uncased, QUESTIONS, RECIPE, segments=True)
     logits = []
     for name, width in (("wide", 64), ("narrow", 4)):
         folder = tmp_path / name

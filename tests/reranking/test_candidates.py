@@ -77,8 +77,9 @@ def test_topics_without_a_negative_are_counted_and_what_is_not_judged_is_no_cand
     alone = [line for line in lines if not line.startswith("3 ") or line.endswith(" 1")]
     changed = [line.removesuffix(" 0") + " -1" if line == f"4 0 {name_of(13)} 0" else line for line in alone]
     assert len(changed) == len(lines) - 3 and changed != alone
+    changed.append(f"5 0 {name_of(13)} 0")
     (folder / "de/qrels_de_2000").write_text("".join(f"{line}\n" for line in changed))
     candidates = read_candidates(Clef(), {"clef": {"all": folder}}, PAIR)
     assert candidates.counts["topics_without_negative"] == 1
     sizes = [int((candidates.topic_of == place).sum()) for place in range(5)]
-    assert sizes == [4, 4, 1, 3, 4]
+    assert sizes == [4, 4, 1, 3, 5]

@@ -25,7 +25,7 @@ def read_vectors(language: str, words) -> SimpleNamespace:
 SOURCES = Sources("en", "de", None, read_vectors, lambda: iter(TEXTS))
 
 
-def candidates(queries=("the river bridge", "unknown")) -> Candidates:
+def candidates(queries) -> Candidates:
     number, topics = len(TEXTS), len(queries)
     names = [f"d{n}" for n in range(number)]
     relevant = np.tile([True, False, False, False], topics)
@@ -36,17 +36,21 @@ def candidates(queries=("the river bridge", "unknown")) -> Candidates:
     )
 
 
+def scorer(module, queries=("the river bridge", "unknown"), **recipe):
+    name = module.__name__.rpartition(".")[2]
+    trained = {} if name in ("bwe_agg", "tbt_qt_ql") else LEARNS
+    return module.Scorer(candidates(queries), parse_recipe({"scorer": name, **trained, **recipe}), SOURCES)
+
+
 def test_bwe_agg_is_the_cosine_of_sums():
     query = np.array([1.0, 1.0, 0.0])
     sums = [np.array([2.0, 0.6, 0.8]), np.array([0.0, 0.0, -2.0]), None, np.array([0.0, 0.6, -1.2])]
     cosines = [0 if s is None else query @ s / np.linalg.norm(query) / np.linalg.norm(s) for s in sums]
-    recipe = parse_recipe({"scorer": "bwe_agg", "weights": "uniform"})
-    scores = bwe_agg.Scorer(candidates(), recipe, SOURCES).scores()
-    assert scores == pytest.approx([*cosines, 0, 0, 0, 0], abs=1e-7)
+    assert scorer(bwe_agg, weights="uniform").scores() == pytest.approx([*cosines, 0, 0, 0, 0], abs=1e-7)
 
 
 def test_bwe_agg_idf_weighs_the_document_s_words_by_the_collection():
-    scores = bwe_agg.Scorer(candidates(), parse_recipe({"scorer": "bwe_agg", "weights": "idf"}), SOURCES).scores()
+    scores = scorer(bwe_agg, weights="idf").scores()
     fluss, steg = 2 * np.log(4 / 1), np.log(4 / 2)  # in one and in two of the four documents
     document = np.array([fluss, 0.6 * steg, 0.8 * steg])
     assert scores[0] == pytest.approx((fluss + 0.6 * steg) / np.sqrt(2) / np.linalg.norm(document), abs=1e-6)
@@ -55,11 +59,9 @@ def test_bwe_agg_idf_weighs_the_document_s_words_by_the_collection():
 def test_a_query_word_becomes_the_nearest_of_the_collection():
     asked = {"river", "bridge", "unknown"}
     vocabulary = read_vectors("de", {"fluss", "steg", "zug"})
-    assert tbt_qt_ql.translate(sorted(asked), read_vectors("en", asked), vocabulary) == {
-        "bridge": "steg",
-        "river": "fluss",
-    }
-    scores = tbt_qt_ql.Scorer(candidates(), parse_recipe({"scorer": "tbt_qt_ql", "mu": 2.0}), SOURCES).scores()
+    translation = tbt_qt_ql.translate(sorted(asked), read_vectors("en", asked), vocabulary)
+    assert translation == {"bridge": "steg", "river": "fluss"}
+    scores = scorer(tbt_qt_ql, mu=2.0).scores()
     # the collection: fluss 2, steg 2, zug 2, unbekannt 2 of 8 words; document 0 has fluss twice, steg once
     assert scores[0] == pytest.approx(np.log((2 + 0.5) / 5) + np.log((1 + 0.5) / 5))
     assert scores[2] == pytest.approx(2 * np.log(0.5 / 3))
@@ -67,8 +69,7 @@ def test_a_query_word_becomes_the_nearest_of_the_collection():
 
 
 def test_a_query_word_without_a_vector_stays_where_the_collection_has_it():
-    recipe = parse_recipe({"scorer": "tbt_qt_ql", "mu": 2.0})
-    scores = tbt_qt_ql.Scorer(candidates(("unbekannt", "nowhere")), recipe, SOURCES).scores()
+    scores = scorer(tbt_qt_ql, ("unbekannt", "nowhere"), mu=2.0).scores()
     assert scores[1] == pytest.approx(np.log((1 + 0.5) / 4)) and scores[4] == 0
 
 
@@ -83,8 +84,7 @@ def test_the_blocks_of_a_vocabulary_change_no_translation(monkeypatch):
 
 # --- DRMM and K-NRM ---
 def test_drmm_counts_cosines_in_bins():
-    recipe = parse_recipe({"scorer": "drmm", "bins": 5, **LEARNS})
-    data = drmm.Scorer(candidates(), recipe, SOURCES).inputs
+    data = scorer(drmm, bins=5).inputs
     # cosines of document 0: river with fluss, fluss, steg: 1, 1, 0; bridge: 0, 0, .6; bins of width .5 from -1
     counts = np.array([[0, 0, 1, 0, 2], [0, 0, 2, 1, 0]])
     assert np.allclose(data.features[0], np.log1p(counts)) and data.features[0].dtype == np.float32
@@ -93,9 +93,8 @@ def test_drmm_counts_cosines_in_bins():
 
 
 def test_drmm_weighs_words_by_a_softmax_over_their_vectors():
-    recipe = parse_recipe({"scorer": "drmm", "bins": 5, "hidden": 2, **LEARNS})
-    scorer = drmm.Scorer(candidates(), recipe, SOURCES)
-    data, module = scorer.inputs, scorer.new_module(3)
+    made = scorer(drmm, bins=5, hidden=2)
+    data, module = made.inputs, made.new_module(3)
     with torch.no_grad():
         module.gate.weight[:] = torch.tensor([[1.0, 3.0, 0.0]])
         words = module.matching(torch.from_numpy(data.features[0]))[:, 0].numpy()
@@ -106,19 +105,16 @@ def test_drmm_weighs_words_by_a_softmax_over_their_vectors():
 
 
 def test_knrm_s_kernels():
-    recipe = parse_recipe({"scorer": "knrm", "kernels": 2, "sigma": 0.1, **LEARNS})
-    scorer = knrm.Scorer(candidates(), recipe, SOURCES)
-    phi = scorer.inputs
-    cosines = [[1.0, 1.0, 0.0], [0.0, 0.0, 0.6]]
+    made = scorer(knrm, kernels=2, sigma=0.1)
+    phi, cosines = made.inputs, [[1.0, 1.0, 0.0], [0.0, 0.0, 0.6]]
     for kernel, (mean, sigma) in enumerate([(-0.5, 0.1), (0.5, 0.1), (1.0, 0.001)]):
         soft = [sum(np.exp(-((c - mean) ** 2) / (2 * sigma**2)) for c in row) for row in cosines]
         assert phi[0, kernel] == pytest.approx(0.01 * sum(np.log(max(k, 1e-10)) for k in soft), abs=1e-6)
     assert phi[4].tolist() == [0.0] * 3
-    module = scorer.new_module(0)
+    module = made.new_module(0)
     assert module(np.array([0])).shape == (1, 1) and abs(module(np.array([0])).item()) < 1
 
 
 def test_documents_are_read_whole_or_to_their_first_terms():
-    whole, cut = (parse_recipe({"scorer": "drmm", **LEARNS, **more}) for more in ({}, {"document_terms": 1}))
-    features = [drmm.Scorer(candidates(), recipe, SOURCES).inputs.features[0] for recipe in (whole, cut)]
+    features = [scorer(drmm, **more).inputs.features[0] for more in ({}, {"document_terms": 1})]
     assert np.expm1(features[0]).sum() == pytest.approx(6) and np.expm1(features[1]).sum() == pytest.approx(2)

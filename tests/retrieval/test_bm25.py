@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from bm25_by_hand import by_hand
-from recorded import files, goes_on, lines_of, put, record, write_mrtydi
+from recorded import goes_on, lines_of, put, record, write_mrtydi
 
 from stele.artifacts.run_files import read_run
 from stele.command.arguments import Job
@@ -19,7 +19,6 @@ from stele.retrieval.lexical import lucene_bm25
 from stele.retrieval.searches import search_job
 from stele.text.terms import analyzer
 from tests.jobs import job
-from tests.killing import kill_at, killed
 
 WORDS = {"sw": "mto jiji nile kenya mkuu wa bahari", "ja": "東京 大阪 京都 川 海 山 駅"}
 RECIPE = {"split": "dev", "k1": [0.1, 0.9, 1.6], "b": [0.0, 0.4, 1.0]}
@@ -68,23 +67,11 @@ def test_the_parameters_are_chosen_on_dev_and_the_run_is_of_test(tmp_path, data)
             assert run.ranking(query["query_id"]) == expected
 
 
-def expanding(tmp_path: Path, data: list[str], name: str) -> Job:
-    args = arguments(tmp_path, data, name)
-    recipe = {"k1": 0.9, "b": 0.4, "lengths": "lucene", "rm3": {"documents": 3, "filter": "none"}}
-    return args.model_copy(update={"recipe": json.dumps(recipe)})
-
-
 def test_a_killed_expansion_goes_on_and_gives_the_same_runs(tmp_path, data, monkeypatch):
-    """Killed in the second language's second index, whose first blocks are there."""
+    """Killed in the second language's second index: a block, three, a block, and the second of three."""
     monkeypatch.setattr("stele.retrieval.lexical.engines.EXPANDED_BLOCK", 20)
-    bm25.run(expanding(tmp_path, data, "undisturbed"))
-    args = expanding(tmp_path, data, "killed")
-    # a block, three, a block, and the second of three
-    killed(lambda: bm25.run(args), kill_at(lucene_bm25.np, "savez", 7))
-    blocks = sorted(path.parent.name[:8] for path in args.state.rglob("ja/*/block-*.npz"))
-    assert blocks == ["expanded", "index"] and not args.output.exists()
-    bm25.run(args)
-    assert files(tmp_path / "killed") == files(tmp_path / "undisturbed")
+    recipe = json.dumps({"k1": 0.9, "b": 0.4, "lengths": "lucene", "rm3": {"documents": 3, "filter": "none"}})
+    goes_on(bm25, lambda name: arguments(tmp_path, data, name, "--recipe", recipe), lucene_bm25.np, "savez", 7)
     record = json.loads((tmp_path / "killed/retrieval.json").read_text())
     assert record["recipe"]["rm3"] == {"documents": 3, "filter": "none"} and "k1" not in record["searches"]["sw"]
 

@@ -71,19 +71,6 @@ def weights(folder: Path) -> dict[str, float]:
 
 
 # --- weights and folds ---
-def test_a_fold_s_weight_and_run_do_not_depend_on_its_own_judgments(fusing):
-    term, dense, judged = random_hits(1, 30, 2.0), random_hits(2, 20, -1.0), random_judgments(3)
-    before = fusing("before", term, dense, judged)
-    fold = folds_by_hash(TOPICS)
-    own = [topic for topic in TOPICS if fold[topic] == 0]
-    changed = {t: ({"d00": 1, "d01": 2} if t in own else docs) for t, docs in judged.items()}
-    after = fusing("after", term, dense, changed)
-    assert {t: weights(before)[t] for t in own} == {t: weights(after)[t] for t in own}
-    runs = [read_run(folder / "runs/xx.trec.gz") for folder in (before, after)]
-    assert all(runs[0].hits(topic) == runs[1].hits(topic) for topic in own)
-    assert weights(before) != weights(after), "the weights of other folds are chosen with these judgments"
-
-
 @pytest.mark.parametrize("depth", [1000, 9])
 def test_a_weight_is_the_least_with_the_best_ap_of_the_other_folds(fusing, depth):
     """Against AP by the metric itself, a run for each weight."""

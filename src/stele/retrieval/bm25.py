@@ -35,7 +35,7 @@ from stele.files.strict import Values, validate
 from stele.progress import track
 from stele.recipes.search import Search, Tuning
 from stele.retrieval.lexical import anserini, lucene_bm25
-from stele.retrieval.lexical.engines import Bm25sEngine, Engine, Texts
+from stele.retrieval.lexical.engines import Bm25sEngine, Texts
 from stele.retrieval.lexical.lucene_bm25 import ANSERINI, Hits, choose
 from stele.retrieval.searches import search_job
 from stele.retrieval.searches.search_job import FinishedSearches, distinct_queries, ranked_hits
@@ -44,6 +44,7 @@ logger = logging.getLogger(__name__)
 
 JOB = "bm25"
 ALL = "all"  # the queries of a benchmark without splits
+Engine = Bm25sEngine | anserini.AnseriniEngine
 
 
 class Bm25(ResumableJob):

@@ -61,7 +61,8 @@ def run(args: Calibrate) -> None:
     clock = records.start()
     # the recipe, the documents and the pairs
     values = parse_object(args.recipe, "--recipe")
-    recipe, documents = validate(CalibrationRecipe, values, "--recipe"), documents_of(args.documents)
+    recipe = validate(CalibrationRecipe, values, "--recipe")
+    documents = documents_of(args.documents)
     check_pairs(args.pairs, documents)
 
     # the encoder
@@ -167,7 +168,8 @@ class CalibrationJob:
 
         languages, recipe = pair.split("-"), self.recipe.rotation
         if self.facts(pair) is None:
-            sides, state = [self.scaled(language) for language in languages], self.state / f"rotation {pair}"
+            sides = [self.scaled(language) for language in languages]
+            state = self.state / f"rotation {pair}"
             state.mkdir(exist_ok=True)
             epochs = recipe.epochs if recipe.start == "adversarial" else None
             with bar(epochs, f"rotation {pair}", "epochs") as shown:

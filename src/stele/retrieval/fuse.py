@@ -13,7 +13,7 @@ from the list of term matching, ranks below a document that is missing from both
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -85,7 +85,8 @@ def run(args: Fuse) -> None:
             left_out = stated_left_out(args.benchmark, data, query_set)
             left_out = left_out._replace(same_id=bool(left_out.same_id))  # where nobody says, scoring refuses them
             no_hits = {query: left_out.of(query) for query in ids}
-            term_run, dense_run = (without(_read(path, record, name), no_hits) for path, record in searched)
+            term_run = without(_read(*searched[0], name), no_hits)
+            dense_run = without(_read(*searched[1], name), no_hits)
             topics: dict[str, Candidates] = {}
             for query in ids:
                 topics[query] = candidates(term_run.hits(query), dense_run.hits(query), recipe.scores == "min_max")
@@ -169,16 +170,20 @@ class Candidates(NamedTuple):
 
 def candidates(term: Hits, dense: Hits, min_max: bool = False) -> Candidates:
     """Joins the documents of two lists, either of which may be empty; `min_max` scales the scores to 0..1."""
-    term_scores, dense_scores = (dict(_min_max(hits) if min_max else hits) for hits in (term, dense))
+    if min_max:
+        term, dense = _min_max(term), _min_max(dense)
+    term_scores, dense_scores = dict(term), dict(dense)
     names = sorted(term_scores.keys() | dense_scores.keys(), key=lambda name: name.encode("utf-8"), reverse=True)
-    columns = (np.array([scores.get(name, 0.0) for name in names]) for scores in (term_scores, dense_scores))
-    return Candidates(names, *columns)
+    term_column = np.array([term_scores.get(name, 0.0) for name in names])
+    dense_column = np.array([dense_scores.get(name, 0.0) for name in names])
+    return Candidates(names, term_column, dense_column)
 
 
 def _min_max(hits: Hits) -> Hits:
     """Scales scores to 0..1 by minimum and maximum; equal scores all become 1, as a missing document has 0."""
     values = [score for _, score in hits]
-    low, wide = min(values, default=0.0), max(values, default=0.0) - min(values, default=0.0)
+    low = min(values, default=0.0)
+    wide = max(values, default=0.0) - low
     return [(name, (score - low) / wide if wide else 1.0) for name, score in hits]
 
 
@@ -208,22 +213,12 @@ def _ranked(topic: Candidates, alphas: np.ndarray, depth: int) -> tuple[np.ndarr
     return scores, np.argsort(-scores, axis=1, kind="stable")[:, :depth]
 
 
-def choose(mean_ap: Sequence[float]) -> int:
-    """Index of the weight with the highest mean AP, rounded to four digits; the smallest weight wins ties.
-
-    >>> choose([0.2, 0.30001, 0.30002, 0.1])
-    1
-    """
-    rounded = [round(value, DIGITS) for value in mean_ap]
-    return rounded.index(max(rounded))
-
-
 def choose_weights(
     topics: Mapping[str, Candidates], judged: Mapping[str, Mapping[str, int]], fold_of: Mapping[str, int], depth: int
 ) -> list[Fold]:
-    """Chooses a weight for each fold by the judged topics of the other folds.
+    """Chooses a weight for each fold by the mean AP, to four digits, of the other folds' judged topics.
 
-    Raises SteleError if the other folds have no judged topic.
+    The smallest of equally good weights is chosen. Raises SteleError if the other folds have no judged topic.
     """
     ap_of = {name: average_precisions(topics[name], judgments, depth) for name, judgments in judged.items()}
     folds = []
@@ -233,7 +228,8 @@ def choose_weights(
         if not others:
             raise SteleError(f"fold {number}: no other fold has a judged topic to choose its weight; judge more")
         mean_ap = np.mean(others, axis=0)
-        folds.append(Fold(names, mean_ap, choose(mean_ap.tolist())))
+        rounded = [round(value, DIGITS) for value in mean_ap.tolist()]
+        folds.append(Fold(names, mean_ap, rounded.index(max(rounded))))
     return folds
 
 

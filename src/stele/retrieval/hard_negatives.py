@@ -107,8 +107,10 @@ class MiningJob:
         self.args, self.depth = args, args.depth
         self.processes = ProcessGroup(process_context())
         self.training_set = load_reader(args.training_set, TrainingReader)
-        collection, data = load_reader(args.training_set, CollectionReader), data_records(args.data)
-        self.inputs, self.data = {"encoder": args.encoder, **data}, data_folders(data)
+        collection = load_reader(args.training_set, CollectionReader)
+        data = data_records(args.data)
+        self.inputs = {"encoder": args.encoder, **data}
+        self.data = data_folders(data)
         self.passages = partial(collection.passages, self.data)  # name of a collection -> its passages
         self.encoder = load_encoder(args.encoder.parent, None, str(self.processes.device))
         recipe = {"training_set": args.training_set, "depth": args.depth}
@@ -255,7 +257,8 @@ def save_found(
 def in_order(saved: Sequence[Path]) -> tuple[np.ndarray, np.ndarray]:
     """Reads saved parts: number of negatives per question, int64 [questions], and all ids, bytes, by question."""
     parts_read = [np.load(path) for path in saved]
-    rows, sizes = (np.concatenate([part[name] for part in parts_read]).astype(np.int64) for name in ("rows", "sizes"))
+    rows = np.concatenate([part["rows"] for part in parts_read])
+    sizes = np.concatenate([part["sizes"] for part in parts_read])
     names = np.concatenate([part["names"] for part in parts_read])
     starts, order = np.cumsum(sizes) - sizes, np.argsort(rows)
     sizes = sizes[order]

@@ -30,12 +30,14 @@ from stele.benchmarks.reader import RetrievalReader
 from stele.benchmarks.types import Passage, Query, QuerySet
 from stele.command.arguments import Count, Datasets, Name, NewRecord, ResumableJob, Some, record_beside
 from stele.errors import SteleError
+from stele.files.atomic import atomic_file
+from stele.files.digests import digest
 from stele.progress import bar
 from stele.recipes.search import TopicField
 from stele.retrieval.dense.collection import CollectionEncoding, EncodedCollection
 from stele.retrieval.dense.encoder_arguments import CalibratedJob, CalibrationTransforms, parse_encoding
-from stele.retrieval.dense.job_collections import COSTS, ResumableClock, StoredCollection, parts_of, read_stored
-from stele.retrieval.dense.processes import ProcessGroup, SharedQueries, encode_queries, set_threads
+from stele.retrieval.dense.job_collections import COSTS, ResumableClock, StoredCollection, read_stored
+from stele.retrieval.dense.processes import ProcessGroup, encode_queries, set_threads
 from stele.retrieval.dense.vector_files import claim_kept, is_tidy
 from stele.retrieval.dense.windows import WindowsJson, document_hits, parse_windows
 from stele.retrieval.searches import search_job
@@ -47,6 +49,7 @@ logger = logging.getLogger(__name__)
 JOB = "retrieve"
 WITHOUT_VECTORS = ("limit", "calibration", "keep_index")  # they concern the encoding of passages
 EXAMPLES = 3  # ids in a message
+Collection = EncodedCollection | StoredCollection
 OTHERS = 100  # with --limit N: this many passages per query besides the judged ones
 
 
@@ -176,7 +179,6 @@ class RetrievalJob:
         )
         self.finished = FinishedSearches(self.state / "runs")
         self.clock = ResumableClock(clock, self.state)
-        self.shared_queries = SharedQueries(self.benchmark, self.query_sets, self.state / "queries", self.processes)
 
         # the collections: encoded here, or by other jobs, in which case they must be what this job would have made
         self.encoding = CollectionEncoding(
@@ -227,34 +229,40 @@ class RetrievalJob:
         """Whether the kept index is complete: it has this job's vectors, or there is no --keep-index."""
         return not (folder := self.kept(collection)) or is_tidy(folder, self.state.name)
 
-    def open_collection(self, name: str) -> EncodedCollection | StoredCollection:
+    def open_collection(self, name: str) -> Collection:
         """Encodes a collection, or opens the vectors of --vectors; warns of judged documents without a vector there."""
         if not self.stored:
             encoded = EncodedCollection(self.encoding, name, self.collections[name], self.kept(name))
             encoded.encode()
             return encoded
-        parts = parts_of(self.benchmark, name, self.stored)
-        collection = StoredCollection(name, parts, self.processes, self.encoder.device)
+        parts = self.benchmark.parts(name)
+        if missing := [part for part in parts if part not in self.stored]:
+            raise SteleError(f"--vectors: collection {name} needs the records of {', '.join(missing)} too")
+        stored = [self.stored[part] for part in parts]
+        collection = StoredCollection(name, stored, self.processes, self.encoder.device)
         if lacking := collection.lacking(self._judged(self.collections[name])):
             examples = ", ".join(lacking[:EXAMPLES])
             logger.warning("%s: %d judged documents are not in the collection (%s)", name, len(lacking), examples)
         return collection
 
     def query_vectors(self, query_set: QuerySet, queries: Sequence[Query]) -> np.ndarray:
-        """Encodes queries, or reads their shared vectors; returns float32 [n, d]."""
-        texts, transform = [query.text for query in queries], self.transforms.of_queries(query_set)
-
-        def encode() -> np.ndarray:
-            return encode_queries(self.encoder, self.processes, texts, normalize=self.normalize, transform=transform)
-
-        return self.shared_queries.vectors(query_set, encode)
+        """Encodes queries, float32 [n, d]; those that several searches of the job share (Belebele's) only once."""
+        name = self.benchmark.asked_in(query_set)
+        path = self.state / "queries" / f"{digest(name)}.npy"
+        if self.processes.broadcast(path.is_file()):
+            return self.processes.broadcast(np.load(path) if self.processes.is_main else None)
+        texts = [query.text for query in queries]
+        transform = self.transforms.of_queries(query_set)
+        vectors = encode_queries(self.encoder, self.processes, texts, normalize=self.normalize, transform=transform)
+        is_shared = [self.benchmark.asked_in(other) for other in self.query_sets].count(name) > 1
+        if is_shared and self.processes.is_main:
+            path.parent.mkdir(exist_ok=True)
+            with atomic_file(path, "wb") as handle:
+                np.save(handle, vectors)
+        return vectors
 
     def search(
-        self,
-        query_set: QuerySet,
-        queries: Sequence[Query],
-        vectors: np.ndarray,
-        collection: EncodedCollection | StoredCollection,
+        self, query_set: QuerySet, queries: Sequence[Query], vectors: np.ndarray, collection: Collection
     ) -> None:
         """Searches a query set with vectors [n, d]; the first process saves the run. Raises SteleError if n differs."""
         if len(vectors) != len(queries):

@@ -1,8 +1,7 @@
 """A collection of passages that all processes of a job encode and search together.
 
-Each process encodes its share (processes.py) into its own folder and searches it; the first process merges the hits of
-all exactly: it keeps the k best of all parts' k best, in the order of a search of the whole. With one process the
-collection is one part. A killed job resumes where each process stopped; another number of processes encodes anew.
+Each process encodes its share (processes.py) into its own folder and searches it; the first one keeps the k best of all
+parts' k best. A killed job resumes where each process stopped; another number of processes encodes anew.
 """
 
 from __future__ import annotations
@@ -49,10 +48,8 @@ class CollectionEncoding:
     passages    name of a collection -> its passages, read from their beginning
     inputs      name -> record of the data, which have the number of passages for the progress bar
     key         identifies what the vectors are made from
-    normalize   whether they are scaled to length 1
     windows     how documents are cut, None where passages are encoded whole
     transform   name of a collection -> function applied to its vectors before they are scaled
-    whole       whether all passages are encoded
     on_block    called after each block of passages that the first process has saved
     """
 
@@ -194,7 +191,6 @@ class EncodedCollection:
                 (self.folder / name).unlink(missing_ok=True)
 
     def _refuse_repeated_id(self) -> None:
-        """Raises SteleError, with both positions, for an id that appears twice in one part or in two."""
         ids = [np.load(part / "ids.npy", mmap_mode="r") for part in self.parts]
         if name := repeated_id(ids):
             whole = np.concatenate([ids[owner][rows] for owner, rows in self._windows()])

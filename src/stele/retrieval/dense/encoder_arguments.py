@@ -67,16 +67,14 @@ def load_given_encoder(args: EncoderJob) -> Encoder:
 class CalibrationTransforms:
     """Applies --calibration and --operation to the vectors of a benchmark of language pairs; without them, nothing.
 
-    The name of a query set has the language of its queries, then that of its collection. Where both directions are
-    searched, "fr-en" and "en-fr", the first query set names the pair, in whichever direction it was learnt. Raises
-    SteleError if only one of the two arguments is given, and for a benchmark without such pairs.
+    The name of a query set has the language of its queries, then that of its collection; of "fr-en" and "en-fr" the
+    first names the pair. Raises SteleError if only one of the two arguments is given, and for another benchmark.
     """
 
     def __init__(self, args: CalibratedJob, encoder: Encoder, query_sets: Sequence[QuerySet]) -> None:
         if (args.calibration is None) != (args.operation is None):
             raise SteleError("--calibration, --operation: give both, or leave both out")
         self.calibration: Calibration | None = None
-        # what a record says of them
         self.inputs: dict[str, Path] = {}
         self.facts: dict[str, str] = {}
         if args.calibration is None:

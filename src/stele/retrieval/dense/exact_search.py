@@ -1,9 +1,8 @@
 """Exact search by inner product, block by block, with memory bounded by the block.
 
 A score is the inner product summed in float64 and rounded to float32; among equal scores the highest id comes first
-(the canonical order of runs). faiss finds a few more than k candidates (torch by a product, on a GPU that faiss lacks),
-with a margin for the rounding of float32; only they are scored exactly. So the result does not depend on the block
-size, the order of the blocks, the number of threads or the device.
+(the canonical order of runs). faiss finds a few more than k candidates (torch by a product, on a GPU that faiss lacks);
+only they are scored exactly. So the result does not depend on blocks, threads or the device.
 """
 
 from __future__ import annotations
@@ -34,11 +33,7 @@ class BestHits(NamedTuple):
 
 
 class TopK:
-    """Keeps the k best passages of each query so far.
-
-    queries: float32 [n, d]. `add` takes blocks of passages in any order and of any size, and looks for candidates on
-    `device`.
-    """
+    """Keeps the k best passages of each query (float32 [n, d]) so far; looks for candidates on `device`."""
 
     def __init__(self, queries: np.ndarray, k: int, device: str = "cpu", block_rows: int | None = None) -> None:
         self.k = k
@@ -107,7 +102,6 @@ class TopK:
         return exact
 
     def _merge(self, query: int, scores: np.ndarray, ids: np.ndarray) -> None:
-        """Adds scored passages to the best ones of a query, and keeps its k best."""
         joined = np.concatenate([self.scores[query], scores])
         names = np.concatenate([self.ids[query], ids])
         order = _best(joined, names, self.k)

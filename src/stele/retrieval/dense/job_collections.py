@@ -1,7 +1,6 @@
 """Collections that a job searches: it encodes them itself, or reads those that encode_collection has encoded.
 
-Several encoded collections, such as "fa", "ru" and "zh", can be searched as one. The result equals that of a search in
-one collection with the passages of all.
+Several, such as "fa", "ru" and "zh", can be searched as if they were one collection with the passages of all.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from stele.artifacts import records
-from stele.benchmarks.reader import RetrievalReader
 from stele.errors import SteleError
 from stele.files.atomic import atomic_write_json
 from stele.files.reading import read_state
@@ -72,17 +70,6 @@ def read_stored(paths: Iterable[Path], encoder: str, expected: Mapping[str, Any]
             raise SteleError(f"--vectors: collection {record['collection']} is given twice; give it once")
         stored[record["collection"]] = Stored(path.parent, record)
     return stored
-
-
-def parts_of(benchmark: RetrievalReader, collection: str, stored: Mapping[str, Stored]) -> list[Stored]:
-    """Selects the encoded collections that make up a benchmark's collection, named by its method `parts`.
-
-    Raises SteleError if one of them was not given.
-    """
-    names = benchmark.parts(collection)
-    if missing := [name for name in names if name not in stored]:
-        raise SteleError(f"--vectors: collection {collection} needs the records of {', '.join(missing)} too")
-    return [stored[name] for name in names]
 
 
 class StoredCollection:

@@ -1,24 +1,17 @@
 """Processes (torchrun's) that encode and search together: the share of each, and the data that they exchange.
 
-A window (a number of consecutive texts) is encoded as a whole, so that its vectors are the same bytes in every process.
-The processes take the windows of a stream in turn, the first process the first one. All read the stream, which is cheap
-beside encoding (docs/speed.md); only the owner tokenises a window. Exchanged arrays are in main memory, so they go over
-gloo, on GPUs too.
+A window of consecutive texts is encoded as a whole, so that its vectors are the same bytes in every process. The
+processes take windows in turn. All read the stream, which is cheap beside encoding (docs/speed.md). Exchanged arrays
+are in main memory, so they go over gloo, on GPUs too.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from stele.benchmarks.reader import RetrievalReader
-from stele.benchmarks.types import QuerySet
-from stele.files.atomic import atomic_file
-from stele.files.digests import digest
 from stele.retrieval.dense.exact_search import BestHits
 from stele.retrieval.dense.vector_files import VectorTransform, identity, l2_normalize
 from stele.training.processes import PROCESS_TIMEOUT, ProcessContext
@@ -79,7 +72,8 @@ class ProcessGroup:
         if self.world > 1:
             from torch import distributed
 
-            self._distributed, self._group = distributed, distributed.new_group(backend="gloo", timeout=PROCESS_TIMEOUT)
+            self._distributed = distributed
+            self._group = distributed.new_group(backend="gloo", timeout=PROCESS_TIMEOUT)
 
     def barrier(self) -> None:
         """Waits until every process has reached this call."""
@@ -100,10 +94,7 @@ class ProcessGroup:
         return values[0]
 
     def gather(self, hits: BestHits) -> Iterator[BestHits]:
-        """Yields, in the first process, the hits of each other process; the others send theirs and yield nothing.
-
-        One process at a time bounds the memory of the first: 4 bytes and an id for each of queries x k.
-        """
+        """Yields, in the first process, the hits of each other process, one at a time; the others send theirs."""
         if not self.is_main:
             self._distributed.send_object_list([hits], 0, group=self._group)
             return
@@ -133,33 +124,3 @@ def encode_queries(
         window = slice(start, start + encoder.window)
         vectors[window] = processes.broadcast(vectors[window], number % processes.world)
     return l2_normalize(vectors) if normalize else vectors
-
-
-class SharedQueries:
-    """Stores in `folder` the vectors of queries that several searches of a job share, so that they are encoded once.
-
-    Belebele's 376 searches use the questions of 122 language variants, the English ones 122 times. Query sets share
-    queries if the benchmark's `asked_in` returns the same value for them.
-    """
-
-    def __init__(
-        self, benchmark: RetrievalReader, query_sets: Sequence[QuerySet], folder: Path, processes: ProcessGroup
-    ) -> None:
-        self._asked_in = benchmark.asked_in
-        self._searches = Counter(map(self._asked_in, query_sets))
-        self._folder, self._processes = folder, processes
-
-    def vectors(self, query_set: QuerySet, encode: Callable[[], np.ndarray]) -> np.ndarray:
-        """Reads a query set's vectors, float32 [n, d], or makes them by `encode`; the same in all processes."""
-        name = self._asked_in(query_set)
-        if self._searches[name] < 2:
-            return encode()
-        path = self._folder / f"{digest(name)}.npy"
-        if self._processes.broadcast(path.is_file()):
-            return self._processes.broadcast(np.load(path) if self._processes.is_main else None)
-        vectors = encode()
-        if self._processes.is_main:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with atomic_file(path, "wb") as handle:
-                np.save(handle, vectors)
-        return vectors

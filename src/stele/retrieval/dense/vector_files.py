@@ -1,8 +1,7 @@
 """Files of passage vectors, written block by block, so that a killed job resumes after its last block.
 
-A folder has one process's part of a collection, or all of it. `vectors.npy` [n, d] and `ids.txt` (one a line) grow
-together; `progress.json`, replaced after each block has reached the disk, has the number of valid rows and the key of
-what they are made from. A finished part has its ids in `ids.npy`.
+`vectors.npy` [n, d] and `ids.txt` grow together; `progress.json`, replaced after each block is on disk, has the number
+of valid rows and their key. A finished part has its ids in `ids.npy`.
 """
 
 from __future__ import annotations
@@ -32,13 +31,7 @@ logger = logging.getLogger(__name__)
 
 
 class Layout(NamedTuple):
-    """Format in which vectors are stored.
-
-    dimension   numbers of a vector
-    dtype       "float32" or "float16"
-    normalize   whether they are scaled to length 1
-    key         identifies the data and the encoder that they are made from
-    """
+    """Format of stored vectors: "float32" or "float16"; `key` identifies the data and the encoder behind them."""
 
     dimension: int
     dtype: str
@@ -182,7 +175,8 @@ def join_parts(parts: Sequence[Path], windows: Iterable[tuple[int, slice]], layo
     folder.mkdir(parents=True, exist_ok=True)
     for name in FILES:
         (folder / name).unlink(missing_ok=True)
-    vectors, ids = ([np.load(part / name, mmap_mode="r") for part in parts] for name in ("vectors.npy", "ids.npy"))
+    vectors = [np.load(part / "vectors.npy", mmap_mode="r") for part in parts]
+    ids = [np.load(part / "ids.npy", mmap_mode="r") for part in parts]
     rows, written = sum(map(len, ids)), 0
     joined_ids = _table(folder / "ids.npy", np.result_type(*ids), rows)
     joined_vectors = _table(folder / "vectors.npy", np.dtype(layout.dtype), rows, layout.dimension)
@@ -211,7 +205,6 @@ def _write_ids(folder: Path, rows: int) -> None:
 
 
 def _table(path: Path, dtype: np.dtype, *shape: int) -> np.memmap:
-    """Creates a .npy file, memory-mapped for writing."""
     return np.lib.format.open_memmap(path, mode="w+", dtype=dtype, shape=shape)
 
 

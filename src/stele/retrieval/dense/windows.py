@@ -1,10 +1,8 @@
 """Windows of long documents: how a document is cut, and how its score follows from the scores of its windows.
 
-A window of sentences is the document's text from its first sentence's beginning to its last one's end, with single
-spaces and without the title (Shi et al., section 5). A window of tokens is as long as an encoder reads: prompt, title,
-then a slice of the document's own text between two of its tokens; a title that takes more than half of the length
-becomes the beginning of the text instead. Windows are encoded and searched like passages; a window's id is its
-document's id and its number ("LEMONDE94-1#0").
+A window of sentences is a piece of the document's text, with single spaces and without the title (Shi et al., section
+5). A window of tokens is as long as an encoder reads: prompt, title, then a slice of the text; a title that takes more
+than half of the length becomes the beginning of the text instead. Windows are encoded and searched like passages.
 """
 
 from __future__ import annotations
@@ -31,7 +29,7 @@ from stele.text.sentences import split_sentences, tidy
 if TYPE_CHECKING:
     from stele.encoders.encode import Encoder
 
-MARK = "#"  # between a document's id and a window's number; the last one of a name counts
+MARK = "#"  # between a document's id and a window's number ("LEMONDE94-1#0"); the last one of a name counts
 READ = 256  # documents that are split together
 SEAM = 2  # tokens that a slice may have beyond those in the whole text: its first and last words are cut anew
 SHORT = "a"  # any text, to measure what stands around it

@@ -1,8 +1,7 @@
 """BM25 by Anserini: Lucene itself, with its analyzer of a language, run by Java on the user's own fat jar.
 
-Mr. TyDi's published baseline was made with it. It differs from ours (lucene_bm25.py) in its analyzers, in lengths of
-one byte, and in its runs, which have scores to four decimals and, among equal scores, the lowest id first.
-Written for Anserini 0.25 (Java 11 and later); from 0.35 on Anserini needs Java 21.
+It differs from ours (lucene_bm25.py) in its analyzers, in lengths of one byte, and in its runs, which have scores to
+four decimals and, among equal scores, the lowest id first. Written for Anserini 0.25; 0.35 and later need Java 21.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_write_json
 from stele.files.reading import read_state
 from stele.recipes.search import Rm3
-from stele.retrieval.lexical.engines import Engine, Texts
+from stele.retrieval.lexical.engines import Texts
 from stele.retrieval.lexical.lucene_bm25 import Hits, Parameters
 
 JOB = "bm25"
@@ -32,8 +31,8 @@ PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of Linux's prctl
 TAIL = 5  # lines of Java's output in an error
 
 
-class AnseriniEngine(Engine):
-    """A collection searched by Anserini: a Lucene index of whole passages with Lucene's analyzer of the language.
+class AnseriniEngine:
+    """Searches as `Bm25sEngine`, by Anserini: a Lucene index of whole passages with Lucene's analyzer of the language.
 
     Raises SteleError if there is no Java. `expands` also stores the terms of each passage, which RM3 reads.
     """

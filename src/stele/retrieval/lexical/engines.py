@@ -5,11 +5,10 @@ An engine indexes a collection once and searches it for a split's queries, plain
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from stele.benchmarks.types import Query
 from stele.files.digests import digest
@@ -28,25 +27,6 @@ class Texts(NamedTuple):
     read: Callable[[], Iterator[tuple[str, str]]]
 
 
-class Engine(ABC):
-    """A search engine over one collection, indexed for the queries of some splits.
-
-    passages   number of passages
-    facts      facts of the search for its record
-    """
-
-    passages: int
-    facts: dict[str, Any]
-
-    @abstractmethod
-    def runs(self, split: str, grid: Sequence[Parameters], depth: int) -> Iterator[tuple[Parameters, list[Hits]]]:
-        """Searches a split's queries with each (k1, b) of the grid; yields the pair and the hits of each query."""
-
-    @abstractmethod
-    def expanded(self, split: str, parameters: Parameters, depth: int, recipe: Rm3) -> list[Hits]:
-        """Searches a split's queries, expanded by RM3; returns the hits of each query."""
-
-
 def index_terms(folder: Path, texts: Texts, terms: Iterable[str], rows: int) -> tuple[Index, dict[str, int]]:
     """Indexes some terms of a collection in blocks of `rows`; returns the index, and the number of each term in it."""
     numbers = {term: number for number, term in enumerate(sorted(terms))}
@@ -54,10 +34,11 @@ def index_terms(folder: Path, texts: Texts, terms: Iterable[str], rows: int) -> 
     return lucene_bm25.write_index(folder, texts.read(), terms_of, len(numbers), rows), numbers
 
 
-class Bm25sEngine(Engine):
+class Bm25sEngine:
     """Searches by bm25s, with one index of the queries' terms and another of the terms of expanded queries.
 
-    `rounded` rounds passage lengths as Lucene stores them.
+    `rounded` rounds passage lengths as Lucene stores them. `passages` is the number of passages, `facts` are facts of
+    the search for its record.
     """
 
     def __init__(
@@ -78,12 +59,14 @@ class Bm25sEngine(Engine):
         }
 
     def runs(self, split: str, grid: Sequence[Parameters], depth: int) -> Iterator[tuple[Parameters, list[Hits]]]:
+        """Searches a split's queries with each (k1, b) of the grid; yields the pair and the hits of each query."""
         queries = self._numbered(split)
         for parameters in grid:
             hits = lucene_bm25.search(self.index, queries, depth, parameters, self.threads, self.rounded)
             yield parameters, hits
 
     def expanded(self, split: str, parameters: Parameters, depth: int, recipe: Rm3) -> list[Hits]:
+        """Searches a split's queries, expanded by RM3; returns the hits of each query."""
         # search the queries as they are; among equal scores Anserini takes the lowest id first
         options = {"parameters": parameters, "threads": self.threads, "rounded": self.rounded}
         queries = self._numbered(split)
@@ -100,7 +83,7 @@ class Bm25sEngine(Engine):
 
         # of these terms the rare ones expand the queries
         frequencies, passages = index.collection.frequencies, index.collection.passages
-        rare = {term for term in added if rm3.is_rare(int(frequencies[numbers[term]]), passages)}
+        rare = {term for term in added if frequencies[numbers[term]] <= rm3.MOST_FREQUENT * passages}
         rare_counts = {}
         for name, of_passage in counts.items():
             rare_counts[name] = {term: count for term, count in of_passage.items() if term in rare}
@@ -112,5 +95,4 @@ class Bm25sEngine(Engine):
         return lucene_bm25.search(index, expanded, depth, **options)
 
     def _numbered(self, split: str) -> list[list[int]]:
-        """Numbers of the terms of each query of a split."""
         return [[self.numbers[term] for term in terms] for terms in self.terms[split]]

@@ -4,12 +4,9 @@
     idf(t)      = ln(1 + (N - n(t) + 0.5) / (n(t) + 0.5))
 
 (Kamphuis et al. 2020, "Which BM25 do you mean?", the accurate variant of Lucene; a term that a query repeats counts as
-often.) Lucene itself stores a passage's length in one byte (`lucene_lengths`), and sums in float32. Here lengths are
-exact unless a search rounds them too, and sums in float64 are rounded to float32 at the end.
-
-The index has only the terms of the queries, and the length of each passage: a twentieth of a full index, and exact. The
-collection is cut into blocks of passages, a file each: a killed job resumes after the last complete block, and memory
-is bounded by a block.
+often.) Lucene itself sums in float32; here sums in float64 are rounded to float32 at the end. The index has only the
+terms of the queries, and the lengths of passages: a twentieth of a full index, and exact. It is cut into blocks of
+passages, a file each: a killed job resumes after the last complete block, and memory is bounded by a block.
 """
 
 from __future__ import annotations
@@ -158,10 +155,7 @@ def weights(block: Block, collection: Statistics, parameters: Parameters) -> np.
 
 
 class _BestRows:
-    """Keeps the k best passages of each query so far, and all that have the same score as the k-th.
-
-    `add` takes the blocks of a collection in their order.
-    """
+    """Keeps the k best passages of each query so far, and all that have the same score as the k-th."""
 
     def __init__(self, queries: Sequence[Query], k: int, collection: Statistics, parameters: Parameters) -> None:
         self.weights_of, self.weighted = queries, any(isinstance(query, Mapping) for query in queries)
@@ -181,7 +175,7 @@ class _BestRows:
         self.start += size
 
     def _sum(self, block: Block) -> None:
-        """Scores a block term by term, with the sums of bm25s, which takes no weights and must be compiled first."""
+        """Scores a block term by term; bm25s takes no weights and must be compiled first."""
         added = weights(block, self.collection, self.parameters)
         for number, terms in self.queries.items():
             scores = np.zeros(len(block.lengths))

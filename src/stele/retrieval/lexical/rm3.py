@@ -27,13 +27,8 @@ ASCII = re.compile("[a-z0-9]+")
 
 
 def may_expand(term: str, recipe: Rm3) -> bool:
-    """Whether RM3 may add a term to a query, by its length and characters; `is_rare` tests its frequency."""
+    """Whether RM3 may add a term to a query, by its length and characters, whatever its frequency."""
     return SHORTEST <= len(term) <= LONGEST and (recipe.filter == "none" or ASCII.fullmatch(term) is not None)
-
-
-def is_rare(frequency: int, passages: int) -> bool:
-    """Whether a term that occurs in `frequency` of all `passages` is rare enough to be added to a query."""
-    return frequency <= MOST_FREQUENT * passages
 
 
 def expanded(
