@@ -66,16 +66,16 @@ def random_texts(number: int, words: int = 40) -> dict[str, str]:
     return {f"{(i * 7919) % 9973}#0": text for i, text in enumerate(texts + texts[: number // 2])}
 
 
-QUERIES = [["w1", "w2"], ["w3"], ["w4", "w4", "w5"], ["w0", "w1", "w2", "w3", "w4"]]
+VOCABULARY = [f"w{number}" for number in range(6)]
+NUMBERS = [[1, 2], [3], [4, 4, 5], [0, 1, 2, 3, 4]]
 
 
 def test_the_k_best_are_those_of_a_full_ranking_and_ties_are_canonical(index):
-    texts, vocabulary = random_texts(400), [f"w{i}" for i in range(6)]
-    made = index(texts, vocabulary)
+    texts = random_texts(400)
+    made = index(texts, VOCABULARY)
     for k1, b in ((0.9, 0.4), (0.1, 1.0), (1.6, 0.1)):
-        queries = [[vocabulary.index(t) for t in query] for query in QUERIES]
-        for query, hits in zip(QUERIES, lucene_bm25.search(made, queries, 10, (k1, b)), strict=True):
-            expected = by_hand(texts, query, k1, b)[:10]
+        for query, hits in zip(NUMBERS, lucene_bm25.search(made, NUMBERS, 10, (k1, b)), strict=True):
+            expected = by_hand(texts, [VOCABULARY[number] for number in query], k1, b)[:10]
             assert [name for name, _ in hits] == [name for name, _ in expected]
             assert [score for _, score in hits] == pytest.approx([float(s) for _, s in expected], rel=1e-6)
 
@@ -91,34 +91,29 @@ def test_more_equal_scores_than_are_asked_for(index):
 
 @pytest.mark.parametrize(("number", "rows"), [(9, 1), (200, 64)])
 def test_blocks_change_nothing(index, number, rows):
-    texts, vocabulary = random_texts(number), [f"w{i}" for i in range(6)]
-    queries = [[vocabulary.index(t) for t in query] for query in QUERIES]
-    made, cut = index(texts, vocabulary), index(texts, vocabulary, rows)
+    texts = random_texts(number)
+    made, cut = index(texts, VOCABULARY), index(texts, VOCABULARY, rows)
     assert len(list(cut.folder.glob("block-*"))) == -(-len(texts) // rows)
-    whole = lucene_bm25.search(made, queries, 20, (0.9, 0.4))
-    assert lucene_bm25.search(cut, queries, 20, (0.9, 0.4)) == whole
-    assert [lucene_bm25.search(cut, [one], 20, (0.9, 0.4))[0] for one in queries] == whole
+    whole = lucene_bm25.search(made, NUMBERS, 20, (0.9, 0.4))
+    assert lucene_bm25.search(cut, NUMBERS, 20, (0.9, 0.4)) == whole
+    assert [lucene_bm25.search(cut, [one], 20, (0.9, 0.4))[0] for one in NUMBERS] == whole
 
 
 def test_both_ways_find_the_same(index, monkeypatch):
     """Bit by bit: a run does not depend on how large its collection is."""
-    texts, vocabulary = random_texts(400), [f"w{i}" for i in range(6)]
-    made = index(texts, vocabulary)
-    queries = [[vocabulary.index(t) for t in query] for query in QUERIES]
-    one = lucene_bm25.search(made, queries, 300, (0.9, 0.4))
+    made = index(random_texts(400), VOCABULARY)
+    one = lucene_bm25.search(made, NUMBERS, 300, (0.9, 0.4))
     monkeypatch.setattr(lucene_bm25, "FEW", -1 if lucene_bm25.FEW > 0 else 10**9)
-    assert lucene_bm25.search(made, queries, 300, (0.9, 0.4)) == one
+    assert lucene_bm25.search(made, NUMBERS, 300, (0.9, 0.4)) == one
 
 
 def test_threads_change_nothing(index, tmp_path):
     """In a process of its own: numba's threads would make this one's later forks unsafe."""
-    texts, vocabulary = random_texts(200), [f"w{i}" for i in range(6)]
-    made = index(texts, vocabulary)
-    queries = [[vocabulary.index(t) for t in query] for query in QUERIES]
-    one = lucene_bm25.search(made, queries, 20, (0.9, 0.4), threads=1)
+    made = index(random_texts(200), VOCABULARY)
+    one = lucene_bm25.search(made, NUMBERS, 20, (0.9, 0.4), threads=1)
 
     def work():
-        two = lucene_bm25.search(made, queries, 20, (0.9, 0.4), threads=2)
+        two = lucene_bm25.search(made, NUMBERS, 20, (0.9, 0.4), threads=2)
         (tmp_path / "two").write_text(json.dumps(two))
 
     assert ended(work) == 0
