@@ -3,11 +3,10 @@
 import json
 from pathlib import Path
 
-import neuclir as union
 import numpy as np
 import pytest
 import test_retrieve as retrieval
-from recorded import put
+from recorded import put, record, retrieving
 from test_retrieval_processes import contents, on
 
 from stele.artifacts.run_files import read_run, write_run
@@ -22,14 +21,46 @@ from tests.jobs import job
 from tests.killing import kill_at, killed
 from tests.sealed import write_sealed
 
-data, small_windows = union.data, retrieval.small_windows
+small_windows = retrieval.small_windows
+NAMES = {"fa": "fas", "ru": "rus", "zh": "zho"}
+
+
+@pytest.fixture
+def data(tmp_path) -> list[str]:
+    """20 documents a language (some are longer than the encoder reads, three tie across languages), 4 queries."""
+    given, rng = [], np.random.default_rng(3)
+    for code, name in NAMES.items():
+        texts = ["river nile flows", *(" ".join(rng.choice(retrieval.WORDS, 4 + n)) for n in range(19))]
+        rows = [{"id": f"{code}-{n}", "title": "", "text": text} for n, text in enumerate(texts)]
+        put(tmp_path / code / f"{name}-00000-of-00001.jsonl.gz", rows)
+        given.append(f"neuclir_corpus:{code}={record(tmp_path / code, content=code)}")
+    bench = tmp_path / "bench"
+    bench.mkdir()
+    (bench / "news.eng.tsv").write_text("".join(f"{n}\t{word} river\n" for n, word in enumerate(retrieval.WORDS[:4])))
+    (bench / "qrels.mlir.gains.txt").write_text("".join(f"{n} 0 ru-{n} 3\n" for n in range(4)))
+    for name in NAMES.values():
+        (bench / f"qrels.{name}.gains.txt").write_text("".join(f"{n} 0 d 1\n" for n in range(4)))
+    return [*given, f"neuclir:all={record(bench, content='bench')}"]
+
+
+def searching(tmp_path: Path, encoder: Path, data: list[str], benchmark: str, languages: list[str], *more: str):
+    return retrieving(tmp_path, encoder, data, benchmark, *more, benchmark=benchmark, languages=languages, depth=30)
+
+
+def searched(*given) -> Path:
+    """Searches; the folder of what was made."""
+    args = searching(*given)
+    retrieve.run(args)
+    return args.output.parent
+
+
 WINDOWS = ["--windows", json.dumps({"overlap": 0.5, "hits": 1000, "best": 1})]
 LANGUAGES = {"neuclir_mono": ["fa", "ru", "zh"], "neuclir_clir": ["fa", "ru", "zh"], "neuclir_mlir": ["en"]}
 
 
 @pytest.fixture(autouse=True)
 def own_queries(tmp_path, data):
-    for name in union.NAMES.values():
+    for name in NAMES.values():
         (tmp_path / f"bench/news.{name}.tsv").write_text((tmp_path / "bench/news.eng.tsv").read_text())
 
 
@@ -44,7 +75,7 @@ def encoding(tmp_path: Path, encoder: Path, data: list[str], name: str, language
 
 def encoded(tmp_path: Path, encoder: Path, data: list[str], *more: str, spec=None, name="vectors") -> list[str]:
     """The records of all three collections."""
-    todo = [encoding(tmp_path, encoder, data, name, language, *more, spec=spec) for language in union.NAMES]
+    todo = [encoding(tmp_path, encoder, data, name, language, *more, spec=spec) for language in NAMES]
     for args in todo:
         encode_collection.run(args)
     return [str(args.output) for args in todo]
@@ -54,12 +85,12 @@ def encoded(tmp_path: Path, encoder: Path, data: list[str], *more: str, spec=Non
 @pytest.mark.parametrize("benchmark", [*LANGUAGES])
 def test_a_search_ranks_as_one_that_encodes_for_itself(tmp_path, encoder, data, benchmark, windows):
     languages, given = LANGUAGES[benchmark], encoded(tmp_path, encoder, data, *windows)
-    own = union.run(tmp_path / "own", encoder, data, benchmark, languages, *windows)
-    shared = union.run(tmp_path / "shared", encoder, data, benchmark, languages, *windows, "--vectors", *given)
+    own = searched(tmp_path / "own", encoder, data, benchmark, languages, *windows)
+    shared = searched(tmp_path / "shared", encoder, data, benchmark, languages, *windows, "--vectors", *given)
     facts, others = (json.loads((folder / "retrieval.json").read_text()) for folder in (shared, own))
     assert facts["searches"] == others["searches"] and facts["labels"] == others["labels"]
     assert all(cost["cpu_seconds"] > 0 for cost in facts["encoded_before"].values())
-    assert [*facts["encoded_before"]] == [*union.NAMES]
+    assert [*facts["encoded_before"]] == [*NAMES]
     for language in languages:
         one, other = (read_run(folder / f"runs/{language}.trec.gz") for folder in (shared, own))
         for query in "0123":
@@ -72,7 +103,7 @@ def test_no_text_of_a_collection_is_read_again(tmp_path, encoder, data, monkeypa
     given = encoded(tmp_path, encoder, data)
     monkeypatch.setattr(Encoder, "encode_stream", None)
     for benchmark, languages in LANGUAGES.items():
-        folder = union.run(tmp_path / benchmark, encoder, data, benchmark, languages, "--vectors", *given)
+        folder = searched(tmp_path / benchmark, encoder, data, benchmark, languages, "--vectors", *given)
         assert {path.name for path in (folder / "runs").glob("*.gz")} == {f"{code}.trec.gz" for code in languages}
 
 
@@ -113,7 +144,7 @@ def test_two_processes_encode_to_the_same_bytes(tmp_path, encoder, data, windows
 def test_one_ranking_of_three_languages_is_a_search_in_their_joined_vectors_to_the_byte(tmp_path, encoder, data):
     """By one process, and by two, each of which searches its blocks."""
     given, joined = encoded(tmp_path, encoder, data), {}
-    for folder in (Path(record).parent for record in given):
+    for folder in (Path(path).parent for path in given):
         names = [name.decode() for name in np.load(folder / "ids.npy")]
         joined |= dict(zip(names, np.load(folder / "vectors.npy"), strict=True))
     queries = {str(n): f"{word} river" for n, word in enumerate(retrieval.WORDS[:4])}
@@ -123,7 +154,7 @@ def test_one_ranking_of_three_languages_is_a_search_in_their_joined_vectors_to_t
     expected = contents(tmp_path / "by_hand")
     assert len(joined) == 60 and [*expected] == ["en.trec.gz"]
     for world, name in ((1, "one"), (2, "two")):
-        line = union.arguments(tmp_path / name, encoder, data, "neuclir_mlir", ["en"], "--vectors", *given)
+        line = searching(tmp_path / name, encoder, data, "neuclir_mlir", ["en"], "--vectors", *given)
         assert on(world, retrieve, line) == [0] * world
         made = contents(line.output.parent / "runs")
         assert {file: made[file] for file in made if file != MARK} == expected, name
@@ -148,7 +179,7 @@ def test_what_does_not_belong_together_is_refused(tmp_path, encoder, data):
         ([given[0], str(other), given[2]], [], r"other.json: .* passages were encoded with another encoder"),
     ):
         with pytest.raises(SteleError, match=message):
-            union.run(tmp_path, encoder, data, "neuclir_mlir", ["en"], *more, "--vectors", *vectors)
+            searched(tmp_path, encoder, data, "neuclir_mlir", ["en"], *more, "--vectors", *vectors)
 
 
 def test_an_id_of_two_languages_is_refused(tmp_path, encoder, data):
@@ -156,7 +187,7 @@ def test_an_id_of_two_languages_is_refused(tmp_path, encoder, data):
     put(tmp_path / "zh/zho-00000-of-00001.jsonl.gz", rows)
     given = encoded(tmp_path, encoder, data)
     with pytest.raises(SteleError, match=r"collection all: passage id 'fa-7' appears twice \(in fa and zh\)"):
-        union.run(tmp_path, encoder, data, "neuclir_mlir", ["en"], "--vectors", *given)
+        searched(tmp_path, encoder, data, "neuclir_mlir", ["en"], "--vectors", *given)
 
 
 @pytest.mark.parametrize("windows", [[], WINDOWS])
@@ -164,5 +195,5 @@ def test_judged_documents_without_a_vector_are_counted(tmp_path, encoder, data, 
     given = encoded(tmp_path, encoder, data, *windows)
     (tmp_path / "bench/qrels.mlir.gains.txt").write_text("0 0 ru-1 3\n1 0 gone 1\n2 0 ru-2 1\n3 0 nowhere 0\n")
     caplog.clear()
-    union.run(tmp_path, encoder, data, "neuclir_mlir", ["en"], *windows, "--vectors", *given)
+    searched(tmp_path, encoder, data, "neuclir_mlir", ["en"], *windows, "--vectors", *given)
     assert "all: 2 judged documents are not in the collection (gone, nowhere)" in caplog.text
