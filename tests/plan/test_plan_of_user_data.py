@@ -14,7 +14,7 @@ def whole(*names, folder="."):
 
 def test_the_users_data_are_taken_whole(paper, miniature):
     plan = miniature(user_data=whole("tatoeba"))
-    assert len(plan.data.languages("tatoeba")) == len(plan.data.dataset_languages("tatoeba")) == 112
+    assert len(plan.data.languages("tatoeba")) == len(plan.data.part_languages("tatoeba", "all")) == 112
     assert plan.data.languages("lareqa") == ["ar", "en", "es", "ru", "th"]
     asked = miniature(user_data=whole("tatoeba"), languages=["sw"])
     assert asked.data.languages("tatoeba") == ["sw"]
@@ -84,13 +84,13 @@ def test_text_to_pretrain_on_is_not_mixed_either(jobs, tmp_path):
 
 def test_only_the_languages_that_are_read_are_fetched(paper):
     table = catalogue.load("benchmarks")["mewsli_x"]["languages"]
-    whole_set = paper().sources
+    whole_set = paper().data
     assert set(whole_set.part_languages("mewsli_x", "all")) == set(table)
     assert len(whole_set.part_languages("tatoeba", "all")) == 112
     asked = paper(languages=["sw", "tr"])
-    assert asked.sources.part_languages("tatoeba", "all") == ["sw", "tr"]
-    assert len(asked.sources.part_languages("lareqa", "all")) == 11, "one pool of candidates"
-    assert len(asked.sources.part_languages("xor_tydi", "all")) == 7, "one file, which nothing fetches anew"
+    assert asked.data.part_languages("tatoeba", "all") == ["sw", "tr"]
+    assert len(asked.data.part_languages("lareqa", "all")) == 11, "one pool of candidates"
+    assert len(asked.data.part_languages("xor_tydi", "all")) == 7, "one file, which nothing fetches anew"
 
 
 def test_a_part_is_tracked_by_its_own_files(paper, tmp_path):

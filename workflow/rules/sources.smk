@@ -13,7 +13,7 @@ rule dataset:
     params:
         code=code("sources.dataset"),
         entry=lambda w: plan.sources.dataset_entry(w.dataset, w.part),
-        languages=lambda w: plan.sources.part_languages(w.dataset, w.part),
+        languages=lambda w: plan.data.part_languages(w.dataset, w.part),
         date=lambda w: plan.sources.dump_date(w.dataset) or "",
         first=lambda w: option("--first", plan.corpora.first(w.dataset)),
         content=lambda w: plan.sources.user_content(w.dataset, w.part),

@@ -185,7 +185,7 @@ def fetched_files(plan: Plan, job: JobRequest) -> list[list[str]]:
     """Files that a job fetches, each as a list of equivalent upstream addresses; [] for other jobs."""
     wildcards = SimpleNamespace(**job.wildcards)
     if job.rule == "dataset" and not plan.sources.dataset_inputs(wildcards) and not plan.data.folder(wildcards.dataset):
-        languages = plan.sources.part_languages(wildcards.dataset, wildcards.part)
+        languages = plan.data.part_languages(wildcards.dataset, wildcards.part)
         date = plan.sources.dump_date(wildcards.dataset)
         source = plan.data.resolve(wildcards.dataset, wildcards.part, languages, date)
         return [file.addresses for file in source.files if not file.optional]

@@ -42,7 +42,7 @@ def dataset_bytes(plan: Plan, name: str, part: str) -> float:
         return plan.corpora.web_bytes(part)
     if name == "mrtydi_corpus":
         return costs().passage_bytes * pinned(name, "passages", (part,))
-    files = plan.data.resolve(name, part, plan.sources.part_languages(name, part)).files
+    files = plan.data.resolve(name, part, plan.data.part_languages(name, part)).files
     sizes = [file.bytes for file in files]
     return sum(sizes) if sizes and None not in sizes else costs().datasets.get(name, 0)
 

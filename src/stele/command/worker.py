@@ -101,14 +101,14 @@ def _file_of_child(path: str, client: int) -> Path:
     return Path(f"{path}-{client}")
 
 
-def serve(server: socket.socket, preload: Sequence[str] = PRELOAD) -> None:
+def serve(server: socket.socket) -> None:
     """Accepts commands for as long as the driver lives; one process, no threads, so that forking is safe."""
     import importlib
 
     from stele.command.parent_watch import alive
 
     driver = os.environ.get("STELE_DRIVER", "")
-    for name in preload:
+    for name in PRELOAD:
         try:
             importlib.import_module(name)
         except ImportError:  # an environment without this package: its commands say so themselves

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from stele import catalogue
 from stele.catalogue import user_documents
-from stele.catalogue.datasets import ALL
 from stele.catalogue.schema.costs import Costs
 from stele.catalogue.user_data import listing, part_files
 from stele.errors import SteleError
@@ -71,8 +70,8 @@ class Corpora:
         folder = self.data.users_folder(dataset)
         if not folder:
             return None
-        languages = self.data.dataset_languages(dataset) if part == ALL else [part]
-        names = part_files(self._listing(folder), self.data.resolve(dataset, part, languages))
+        source = self.data.resolve(dataset, part, self.data.part_languages(dataset, part))
+        names = part_files(self._listing(folder), source)
         root = Path(folder).expanduser()
         try:
             return {name: (root / name).stat().st_size for name in names}

@@ -125,11 +125,13 @@ class Data:
         return self.records(self.of_benchmark(benchmark), self.read_languages(benchmark))
 
     @cached_method
-    def dataset_languages(self, dataset: str) -> list[str]:
-        """The languages whose files are taken of a dataset with a single part: those in scale, or all of a user's own.
+    def part_languages(self, dataset: str, part: str) -> list[str]:
+        """The languages whose files are taken of a part: its own; of a single part those in scale, or all of a user's.
 
         If each language has its own files, only those that a benchmark or a training set reads.
         """
+        if part != datasets.ALL:
+            return [part]
         entry = datasets.dataset(dataset)
         codes = self.languages_of(dataset)
         in_scale = None if self.users_folder(dataset) else self.settings.sizes.languages

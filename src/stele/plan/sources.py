@@ -54,7 +54,7 @@ class Sources:
         return digest(source.model_dump(exclude_unset=True, exclude=datasets.WORDS))
 
     def _source(self, dataset: str, part: str) -> Part:
-        return self.data.resolve(dataset, part, self.part_languages(dataset, part), self.dump_date(dataset))
+        return self.data.resolve(dataset, part, self.data.part_languages(dataset, part), self.dump_date(dataset))
 
     def added_source(self, dataset: str, part: str) -> str | None:
         """The part's entry as JSON, for a language in `add_languages`, which the catalogue lacks; else None."""
@@ -66,9 +66,6 @@ class Sources:
         """The dump date that the user chose; None for the catalogue's date, and for generated dumps."""
         fields, wanted = datasets.dataset(dataset).fields, self.settings.config.dump_date
         return None if self.data.is_generated(dataset) or wanted == fields.get("date", wanted) else wanted
-
-    def part_languages(self, dataset: str, part: str) -> list[str]:
-        return self.data.dataset_languages(dataset) if part == "all" else [part]
 
     @cached_method
     def user_content(self, dataset: str, part: str) -> str:
