@@ -44,6 +44,7 @@ def test_the_shipped_schema_is_in_sync(root):
         ({"models": {"mine": {"base": "xlmr", "recipe": "mms"}}}, ["models.mine.recipe", "'mms'", "'msm'"]),
         ({"models": {"mine": {"base": "mine", "recipe": "msm"}}}, ["models.mine.base", "mine starts from mine"]),
         ({"models": {"mine": {"checkpont": "x"}}}, ["models.mine.checkpont", "'checkpoint'"]),
+        ({"models": {"a/b": {"checkpoint": "x"}}}, ["a/b"]),
         ({"models": {"modèle": {"checkpoint": "x"}}}, ["modèle", "letters of English"]),
         ({"models": {"mine": {"checkpoint": "x", "tables": ["msm/99"]}}}, ["models.mine.tables.0", "'msm/9'"]),
         ({"models": {"mine": {"checkpoint": "x", "encoding": {"poling": "mean"}}}}, ["mine.encoding", "'pooling'"]),
