@@ -44,29 +44,16 @@ def default_batch_tokens(device: torch.device, width: int) -> int:
 
 
 class Encoder:
-    """One or two towers with tokenizer and encoding; `stele.encoders.load.load_encoder` makes one from a folder."""
+    """One or two towers, each a model with its heads; `stele.encoders.load.load_encoder` makes one from a folder."""
 
-    def __init__(
-        self,
-        query_model,
-        passage_model,
-        tokenizer,
-        resolved: Resolved,
-        query_heads: Sequence[torch.nn.Module] = (),
-        passage_heads: Sequence[torch.nn.Module] = (),
-        device: str = "cpu",
-    ) -> None:
+    def __init__(self, towers: Sequence[tuple[Any, list]], tokenizer, resolved: Resolved, device: str) -> None:
         self.tokenizer, self.device = tokenizer, torch.device(device)
         self.spec, self.origins, self.notes, self.unprompted, self.cosine, self.chat = resolved
         self.cut = 0  # texts of the last call, or block of `encode_stream`, that were longer than the spec allows
         self.window = CPU_WINDOW if self.device.type == "cpu" else GPU_WINDOW
-        self._towers = {
-            "query": (query_model, torch.nn.ModuleList(query_heads)),
-            "passage": (passage_model, torch.nn.ModuleList(passage_heads)),
-        }
-        for model, heads in self._towers.values():
-            model.to(self.device).eval()
-            heads.to(self.device).eval()
+        self._towers = {}
+        for kind, (model, heads) in (("query", towers[0]), ("passage", towers[-1])):
+            self._towers[kind] = model.to(self.device).eval(), nn.ModuleList(heads).to(self.device).eval()
 
     @property
     def dimension(self) -> int:

@@ -62,4 +62,4 @@ def load_encoder(folder: Path | str, spec: Wanted = None, device: str = "cpu") -
         heads = [[head.to(backbones[0].dtype) for head in of_tower] for of_tower in heads]
     if spec.dimension and spec.dimension > (full := full_dimension(backbones[0], heads[0])):
         raise SteleError(f"{folder}: dimension is {spec.dimension}, its vectors have {full} numbers")
-    return Encoder(backbones[0], backbones[-1], tokenizer, resolved, heads[0], heads[-1], device)
+    return Encoder([*zip(backbones, heads, strict=True)], tokenizer, resolved, device)
