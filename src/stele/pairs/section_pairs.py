@@ -167,24 +167,21 @@ def drawn(matches: Iterable[Matches], key: int) -> Matches:
 def write(folder: Path, sides: Sequence[Side], matches: Matches) -> None:
     """Writes the sections of all pages that have a pair, and the pairs as row numbers of their sections."""
     rows = []
-    first_row = 0
-    page_rows: list[int] = []  # of each page, the row of its first section
+    sizes: list[int] = []  # of each page, its number of sections
     chosen = [np.unique(unpack(packed)[1]) for packed in (matches.first, matches.second)]
 
     def sections() -> Iterator[TextSection]:
-        nonlocal first_row
         for number, (side, pages) in enumerate(zip(sides, chosen, strict=True)):
             texts, headings = (read(side.documents, pages) for read in (read_chosen, read_headings))
             shown = progress.track(pages.tolist(), len(pages), f"sections of {side.code}", "page")
             for page, (sentences, _), (titles, begins) in zip(shown, texts, headings, strict=True):
                 of_page = spans(titles, begins, len(sentences))
-                page_rows.append(first_row)
-                first_row += len(of_page)
+                sizes.append(len(of_page))
                 for heading, begin, end in of_page:
                     yield TextSection(number, page, heading, sentences[begin:end])
 
     write_sections(folder, sections())
-    begins = np.split(np.array(page_rows, np.int64), [len(chosen[0])])
+    begins = np.split(np.cumsum([0, *sizes[:-1]]), [len(chosen[0])])  # of each page, the row of its first section
     for packed, pages, of_pages in zip((matches.first, matches.second), chosen, begins, strict=True):
         _, page, place = unpack(packed)
         rows.append(of_pages[np.searchsorted(pages, page)] + place)
