@@ -15,6 +15,7 @@ import json
 import logging
 import shutil
 import time
+from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -238,18 +239,18 @@ def numbered(path: Path, searches: Sequence[str], queries: Sequence[str]) -> lis
     import pyarrow
     import pyarrow.parquet
 
-    listed: dict[str, list[str]] = {}
+    listed: dict[str, list[str]] = defaultdict(list)
+    ids: dict[str, set[str]] = defaultdict(set)
     if path.is_file():
         with reading(path, "list of queries", "pack again into a new folder"):
             table = pyarrow.parquet.read_table(path)
             for search, query in zip(table["search"].to_pylist(), table["query"].to_pylist(), strict=True):
-                listed.setdefault(search, []).append(query)
-    ids: dict[str, set[str]] = {}
+                listed[search].append(query)
     for search, query in zip(searches, queries, strict=True):
-        ids.setdefault(search, set()).add(query)
+        ids[search].add(query)
     ordered = {search: sorted(of_search) for search, of_search in ids.items()}
-    for search in ordered.keys() & listed.keys():
-        if ordered[search] != listed[search]:
+    for search, of_search in ordered.items():
+        if listed.get(search, of_search) != of_search:
             raise SteleError(f"{path}: the search {search} had other queries; pack these results elsewhere")
     if ordered.keys() - listed.keys():
         listed |= ordered
