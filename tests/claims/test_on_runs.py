@@ -18,7 +18,8 @@ ONE_AGAINST = {"mbert": 0.0, "msm": {"ar": 0.12, "sw": -0.06, "th": 0.12}, "xlmr
 NOISY = {"over_seeds": 0.3}
 QUIET = {"over_seeds": 0.001, "over_queries": 0.002, "queries": 60}
 ARABIC = {"left": cells("all/ours/mrr/ar"), "right": cells("all/base/mrr/ar")}
-AVERAGES = {"left": cells("all/ours/mrr/avg"), "right": cells("all/base/mrr/avg")}
+SIDES = {"left": "ours", "right": "base"}
+AVERAGES = {side: cells(f"all/{row}/mrr/avg") for side, row in SIDES.items()}
 OVER_TIME = {"kind": "trend", "points": [{"figure": 3, "at": f"ar/ours/{at}"} for at in (0, 5, 10)]}
 
 
@@ -153,13 +154,6 @@ def test_rivals_that_share_a_row_are_called_by_their_first_cell(judged):
     assert one.verdict.reason == "decided by table 1 all/base/mrr/ar"
 
 
-def test_best_is_lowest_where_lower_is_better(judged):
-    loss = {"kind": "best", "left": {"table": 2, "at": "all/ours/value/loss"}}
-    loss |= {"right": {"table": 2, "at": "all/base/value/loss"}}
-    assert judged(loss, AHEAD).verdict.state == "reversed"
-    assert judged(loss, BEHIND).verdict.state == "supported"
-
-
 def test_a_margin_s_size_is_judged_at_the_papers_size_alone(judged):
     margin = AVERAGES | {"kind": "margin", "amount": 2.8}
     small = judged(margin, AHEAD, **QUIET)
@@ -178,38 +172,46 @@ def test_a_margin_s_size_is_judged_at_the_papers_size_alone(judged):
         assert judged(lower, effects, scale="paper", **QUIET).verdict.state == state
 
 
-def test_ratio(judged):
-    ratio = AVERAGES | {"kind": "ratio"}
-    assert judged(ratio | {"amount": 1.1}, AHEAD).verdict.state == "supported"
-    assert judged(ratio | {"amount": 0.9}, AHEAD).verdict.state == "reversed"
-    assert judged(ratio | {"amount": 1.5, "at_least": True}, AHEAD).verdict.state == "reversed"  # .48 is not .6
+UP, THERE_AND_BACK = {"mbert": 0.0, "xlmr": 0.04, "msm": 0.08}, {"mbert": 0.0, "xlmr": 0.08, "msm": 0.0}
+RISING, FALLING, PEAK = (OVER_TIME | {"shape": shape} for shape in ("rising", "falling", "peak"))
+LOSS = {"kind": "best"} | {side: {"table": 2, "at": f"all/{row}/value/loss"} for side, row in SIDES.items()}
+RATIO = AVERAGES | {"kind": "ratio"}
+MARKED = {"kind": "significant", "left": cells("all/ours/mrr/avg")}  # against the table's baseline
+UNMARKED = MARKED | {"marked": False}
+WINS = {"kind": "count", "left": cells(OURS), "right": cells(BASE)}
+CLOSE = {"mbert": 0.0, "msm": {"ar": 0.05, "sw": -0.003, "th": 0.05}}
 
 
 @pytest.mark.parametrize(
-    ("shape", "effects", "state"),
+    ("claim", "effects", "how", "state"),
     [
-        ("rising", {"mbert": 0.0, "xlmr": 0.04, "msm": 0.08}, "supported"),
-        ("rising", {"mbert": 0.0, "xlmr": 0.12, "msm": 0.06}, "undecided"),
-        ("rising", {"mbert": 0.0, "xlmr": 0.08, "msm": 0.08}, "supported"),  # a step that is none
-        ("rising", {"mbert": 0.08, "xlmr": 0.04, "msm": 0.04}, "reversed"),
-        ("falling", {"mbert": 0.08, "xlmr": 0.04, "msm": 0.0}, "supported"),
-        ("peak", {"mbert": 0.0, "xlmr": 0.08, "msm": 0.0}, "supported"),
-        ("peak", {"mbert": 0.0, "xlmr": 0.04, "msm": 0.08}, "reversed"),
-        ("rising", {"mbert": 0.0, "msm": 0.08}, "no data"),
+        (LOSS, AHEAD, {}, "reversed"),  # lower is better
+        (LOSS, BEHIND, {}, "supported"),
+        (RATIO | {"amount": 1.1}, AHEAD, {}, "supported"),
+        (RATIO | {"amount": 0.9}, AHEAD, {}, "reversed"),
+        (RATIO | {"amount": 1.5, "at_least": True}, AHEAD, {}, "reversed"),  # .48 is not .6
+        (RISING, UP, {}, "supported"),
+        (RISING, UP | {"xlmr": 0.12}, {}, "undecided"),
+        (RISING, UP | {"xlmr": 0.08}, {}, "supported"),  # a step that is none
+        (RISING, {"mbert": 0.08, "xlmr": 0.04, "msm": 0.04}, {}, "reversed"),
+        (FALLING, {"mbert": 0.08, "xlmr": 0.04, "msm": 0.0}, {}, "supported"),
+        (PEAK, THERE_AND_BACK, {}, "supported"),
+        (PEAK, UP, {}, "reversed"),
+        (RISING, {"mbert": 0.0, "msm": 0.08}, {}, "no data"),
+        *((claim, AHEAD, {}, "supported") for claim in (MARKED, MARKED | {"right": AVERAGES["right"]})),
+        *((claim, BEHIND, {}, "reversed") for claim in (MARKED, MARKED | {"right": AVERAGES["right"]})),
+        (MARKED, AHEAD, {"seeds": 2}, "undecided"),
+        (UNMARKED, AHEAD, {}, "reversed"),
+        (UNMARKED, {"mbert": 0.0, "msm": 0.0}, {"over_seeds": 0, "rng": 4}, "supported"),
+        (UNMARKED, {"mbert": 0.0, "msm": 0.003}, QUIET, "undecided"),  # within the bar
+        (WINS | {"value": 3}, ONE_AGAINST, {}, "supported"),  # ar, th and the average
+        (WINS | {"value": 4}, ONE_AGAINST, {}, "reversed"),
+        (WINS | {"value": 3}, ONE_AGAINST, {"seeds": 1}, "undecided"),
+        (WINS | {"value": 4}, CLOSE, QUIET, "undecided"),
     ],
 )
-def test_trend(judged, shape, effects, state):
-    assert judged(OVER_TIME | {"shape": shape}, effects).verdict.state == state
-
-
-@pytest.mark.parametrize(
-    ("effects", "how", "state"),
-    [(AHEAD, {}, "supported"), (BEHIND, {}, "reversed"), (AHEAD, {"seeds": 2}, "undecided")],
-)
-def test_significant_is_the_table_s_own_test_seed_by_seed(judged, effects, how, state):
-    claim = {"kind": "significant", "left": cells("all/ours/mrr/avg")}
-    assert judged(claim, effects, **how).verdict.state == state  # against the table's baseline
-    assert judged(claim | {"right": cells("all/base/mrr/avg")}, effects, **how).verdict.state == state
+def test_the_state_on_runs(judged, claim, effects, how, state):
+    assert judged(claim, effects, **how).verdict.state == state
 
 
 @pytest.mark.parametrize("swahili", [-0.105, -0.03])
@@ -221,22 +223,6 @@ def test_of_several_cells_the_one_that_decides_is_shown(judged, swahili):
     verdict = judged(claim, effects, **QUIET).verdict
     assert (verdict.state, verdict.rival) == ("reversed", "sw") and verdict.interval[1] < 0
     assert verdict.mean == pytest.approx(100 * swahili, abs=0.2) and verdict.printed == -0.5
-
-
-def test_claimed_not_to_be_significant(judged):
-    claim = {"kind": "significant", "left": cells("all/ours/mrr/avg"), "marked": False}
-    assert judged(claim, AHEAD).verdict.state == "reversed"
-    assert judged(claim, {"mbert": 0.0, "msm": 0.0}, over_seeds=0, rng=4).verdict.state == "supported"
-    assert judged(claim, {"mbert": 0.0, "msm": 0.003}, **QUIET).verdict.state == "undecided"  # within the bar
-
-
-def test_counts(judged):
-    wins = {"kind": "count", "left": cells(OURS), "right": cells(BASE)}
-    assert judged(wins | {"value": 3}, ONE_AGAINST).verdict.state == "supported"  # ar, th and the average
-    assert judged(wins | {"value": 4}, ONE_AGAINST).verdict.state == "reversed"
-    assert judged(wins | {"value": 3}, ONE_AGAINST, seeds=1).verdict.state == "undecided"
-    close = {"mbert": 0.0, "msm": {"ar": 0.05, "sw": -0.003, "th": 0.05}}
-    assert judged(wins | {"value": 4}, close, **QUIET).verdict.state == "undecided"
 
 
 def test_how_large_generated_data_are_is_no_evidence(judged):
