@@ -23,38 +23,37 @@ def plain(tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    ("said", "prompt", "origin"),
+    ("said", "key", "value", "origin"),
     [
-        ({"config": {"prompt_name": "web_search"}, "models": {"query_prompt": "m: "}}, "web: ", "config"),
-        ({"config": {"query_prompt": "c: "}, "models": {"prompt_name": "web_search"}}, "c: ", "config"),
-        ({"models": {"prompt_name": "web_search"}, "benchmark": {"query_prompt": "b: "}}, "web: ", "models"),
-        ({"config": {"dimension": 8}, "models": {"query_prompt": "m: "}}, "m: ", "models"),
-        ({"config": {"dimension": 8}}, "who: ", "folder"),
+        # the name of a prompt and its text are one thing to say
+        (
+            {"config": {"prompt_name": "web_search"}, "models": {"query_prompt": "m: "}},
+            "query_prompt",
+            "web: ",
+            "config",
+        ),
+        ({"config": {"query_prompt": "c: "}, "models": {"prompt_name": "web_search"}}, "query_prompt", "c: ", "config"),
+        (
+            *({"models": {"prompt_name": "web_search"}, "benchmark": {"query_prompt": "b: "}}, "query_prompt"),
+            *("web: ", "models"),
+        ),
+        ({"config": {"dimension": 8}, "models": {"query_prompt": "m: "}}, "query_prompt", "m: ", "models"),
+        ({"config": {"dimension": 8}}, "query_prompt", "who: ", "folder"),
+        # and so are a length and max_length, of which the smaller holds within one origin
+        ({"config": {"query_length": 20}, "models": {"max_length": 10}}, "query_length", 20, "config"),
+        ({"config": {"max_length": 10}, "models": {"query_length": 20}}, "query_length", 10, "config"),
+        ({"models": {"max_length": 10, "query_length": 20}}, "query_length", 10, "models"),
+        ({"models": {"max_length": 10}, "benchmark": {"query_length": 8}}, "query_length", 10, "models"),
     ],
 )
-def test_the_name_of_a_prompt_and_its_text_are_one_thing_to_say(folder, said, prompt, origin):
+def test_what_is_said_first_holds(folder, said, key, value, origin):
     found = resolve(folder, said)
-    assert (found.spec.query_prompt, found.origins["query_prompt"]) == (prompt, origin)
+    assert (getattr(found.spec, key), found.origins[key]) == (value, origin)
 
 
 def test_two_prompts_of_one_origin_are_refused(folder):
     with pytest.raises(SteleError, match="prompt_name and query_prompt both set the prompt of a query"):
         resolve(folder, {"config": {"prompt_name": "web_search", "query_prompt": "c: "}})
-
-
-@pytest.mark.parametrize(
-    ("said", "length", "origin"),
-    [
-        ({"config": {"query_length": 20}, "models": {"max_length": 10}}, 20, "config"),
-        ({"config": {"max_length": 10}, "models": {"query_length": 20}}, 10, "config"),
-        ({"models": {"max_length": 10, "query_length": 20}}, 10, "models"),
-        ({"models": {"max_length": 10}}, 10, "models"),
-        ({"models": {"max_length": 10}, "benchmark": {"query_length": 8}}, 10, "models"),
-    ],
-)
-def test_a_length_that_is_said_first_is_read(folder, said, length, origin):
-    found = resolve(folder, said)
-    assert (found.spec.query_length, found.origins["query_length"]) == (length, origin)
 
 
 @pytest.mark.parametrize(
