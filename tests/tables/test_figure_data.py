@@ -21,16 +21,6 @@ def test_a_curve_has_a_state_for_each_of_its_points(bench):
     assert one.outcomes[0].labels == ("stand-in checkpoint",)
 
 
-def test_a_damaged_result_a_failed_job_and_a_language_left_out(bench):
-    curve_points(bench, {"start": 0.4})
-    (bench.results_dir / "clef/start/cv5.json").write_text("{")
-    _, (one, _) = found(bench, CURVES, failed={"one_5/cv5/clef": "logs/x.log"})
-    assert states([one]) == [["unreadable", "failed", "not run"]]
-    assert one.outcomes[1].reason == "log: logs/x.log"
-    _, (one, _) = found(bench, CURVES, languages_in_scale={"clef": ["de-fr"]})
-    assert states([one]) == [["unreadable", "not in scale", "not in scale"]]
-
-
 # --- files ------------------------------------------------------------------------------------------------------------
 def test_a_projection_is_read_with_its_labels_and_its_shares(bench):
     projection(bench, "first", labels=["stand-in checkpoint", "generated data"])
@@ -79,7 +69,6 @@ def test_a_file_of_an_earlier_run_is_not_drawn(bench):
         (lambda path: rewrite(path, lambda rows: rows[:1]), "want a point in each language for every line"),
         (lambda path: rewrite(path, lambda rows: [r.replace("en", "fr") for r in rows]), "found 'fr'"),
         (lambda path: rewrite(path, lambda rows: [*rows[:-1], "3,ar,x,1"]), "could not convert string to float"),
-        (lambda path: rewrite(path, lambda rows: [*rows[:-1], "3,ar"]), "remove it and run again"),
         (lambda path: rewrite(path, lambda rows: rows, explained=[1.0]), "want two shares as `explained`"),
     ],
 )

@@ -192,21 +192,12 @@ def test_what_is_no_clone_at_a_commit_is_refused_and_nothing_is_written(tmp_path
 PROGRAMS = """[core]
     fsmonitor = PROGRAM
     hooksPath = .
-    pager = PROGRAM
-    sshCommand = PROGRAM
-    editor = PROGRAM
-    alternateRefsCommand = PROGRAM
 [status]
     submoduleSummary = true
 [filter "x"]
     clean = PROGRAM
     smudge = PROGRAM
     process = PROGRAM
-[diff]
-    external = PROGRAM
-[diff "x"]
-    textconv = PROGRAM
-    command = PROGRAM
 [extensions]
     partialClone = origin
 [remote "origin"]

@@ -88,16 +88,6 @@ def test_pipes_and_specials_stay_inside_their_cells(bench):
     assert "<f>" not in page
 
 
-def test_best_marks_are_ours_and_bold_of_the_paper_stays_in_its_line(bench, msm):
-    for model, value in {"msm": 0.1, "msm_neg_256": 0.3, "msm_neg_1024": 0.2}.items():
-        languages = msm[6].columns[0].target.average
-        bench.result(model, dict.fromkeys(languages, value), setting="zero_shot_nq")
-    rows = {tuple(row[:2]): row[2] for row in _pipe_rows(_render(formats.to_markdown, bench, msm[6])) if len(row) == 6}
-    assert rows["256", "ours"] == "**30.0**" and rows["1024", "ours"] == "<ins>20.0</ins>"
-    assert rows["512<sup>1</sup>", "ours"] == "10.0" and rows["", "paper"]
-    assert "**34.0**" in _render(formats.to_markdown, bench, msm[6])
-
-
 def test_footnotes_are_numbered_where_they_belong(bench, msm):
     page = _render(formats.to_markdown, bench, msm[8])
     assert "44.7**<sup>2</sup>" in page and "44.9<sup>2</sup>" in page
