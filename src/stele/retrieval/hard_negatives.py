@@ -226,8 +226,7 @@ class MiningJob:
 def parts(wanted: Sequence[int], limit: int) -> list[list[int]]:
     """Groups rows to search together, given the search depth of each; a part keeps at most `limit` passages.
 
-    A part is searched to the greatest depth of its rows. Rows are sorted by depth, so that a question whose answer
-    occurs a thousand times falls into a small part and does not deepen the search for all.
+    Rows are sorted by depth, since a part is searched to the greatest depth of its rows.
 
     >>> parts([3, 9, 3, 4], 9)
     [[0, 2], [3], [1]]

@@ -175,8 +175,7 @@ def train(
 ) -> ReaderTraining:
     """Fine-tunes a reader in place; afterwards `state` has the weights of the best epochs for `restore_epoch`.
 
-    `state` is an empty folder, or has the saved state of the same run if it was killed. An epoch has each window once,
-    in an order drawn by seed and epoch; its last batch may be smaller. Raises SteleError if there is no question.
+    `state` is an empty folder, or has the saved state of the same run. Raises SteleError if there is no question.
     """
     answer_labels = labels(training)
     number = len(answer_labels.rows)

@@ -112,7 +112,6 @@ class Scorer(TrainedScorer):
 
 
 def _load_kept_head(head: nn.Linear, folder: Path) -> None:
-    """Loads into the head the weights that a pretraining kept, if there are any of its shape (one output, or two)."""
     from safetensors.torch import load_file
 
     if not (path := folder / HEAD).exists():

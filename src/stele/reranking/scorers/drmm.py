@@ -94,5 +94,4 @@ class Network(nn.Module):
 
 
 def _padded(arrays: list[np.ndarray]) -> Tensor:
-    """Stacks arrays [q, d] into one [m, longest, d], with zeros after each."""
     return nn.utils.rnn.pad_sequence([torch.from_numpy(array) for array in arrays], batch_first=True)

@@ -84,10 +84,7 @@ class CollectionEncoding:
 
 
 class EncodedCollection:
-    """Encodes and searches the collection `name`, which `query_sets` search: passages, or the windows of documents.
-
-    Its state is in a folder of the job's state; its finished vectors are one part in `index_folder`, if that is given.
-    """
+    """Encodes and searches a collection; its finished vectors are one part in `index_folder`, if that is given."""
 
     def __init__(
         self,
@@ -112,8 +109,8 @@ class EncodedCollection:
     def encode(self, watch: Callable[[Passages], Passages] = iter) -> None:
         """Encodes the passages that are not encoded yet.
 
-        `watch` wraps the stream of all passages; it is not read if this process's part is finished. Raises SteleError
-        for an empty collection and for a repeated id.
+        `watch` wraps the stream of passages; it is not read if the part is finished. Raises SteleError for an empty
+        collection and for a repeated id.
         """
         if self.processes.is_main:
             self._drop_other_divisions()

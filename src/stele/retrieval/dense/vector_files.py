@@ -102,10 +102,7 @@ def blocks(folder: Path) -> Iterator[tuple[np.ndarray, np.ndarray]]:
 
 
 def tidy(folder: Path) -> None:
-    """Removes ids.txt from a finished part and adds the digests of vectors.npy and ids.npy to progress.json.
-
-    A later job that uses these vectors detects damage by the digests.
-    """
+    """Removes ids.txt from a finished part and adds digests, which show later damage, to progress.json."""
     progress = read_state(folder / "progress.json")
     outputs = {name: file_facts(folder / name) for name in ("vectors.npy", "ids.npy")}
     atomic_write_json(folder / "progress.json", {**progress, "outputs": outputs})
@@ -113,7 +110,7 @@ def tidy(folder: Path) -> None:
 
 
 def _damage(folder: Path, done: JsonObject) -> str | None:
-    """Describes the damage of a tidied part, or None; reads its files whole, which is quicker than encoding again."""
+    """Describes the damage of a tidied part, or None."""
     for name, facts in done.get("outputs", {}).items():
         if problem := file_problem(folder / name, facts, 0, whole=True, key=""):
             return f"{folder / name}: {problem}"

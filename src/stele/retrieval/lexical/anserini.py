@@ -48,7 +48,6 @@ class AnseriniEngine:
         self.facts = {"analyzer": {"of": jar.stem, "language": texts.language}}
 
     def _write_index(self, read: Callable[[], Iterable[tuple[str, str]]], expands: bool) -> int:
-        """Indexes the passages unless that is done; returns their number. Raises SteleError if Java fails."""
         finished = self.folder / "passages.json"
         if (passages := read_state(finished)) is not None:
             return passages
@@ -118,7 +117,6 @@ def _rm3(recipe: Rm3) -> list[str]:
 
 
 def _hits(path: Path, queries: int) -> list[Hits]:
-    """Reads a run; returns the hits of each query by its number, [] for a query without hits."""
     if not path.stat().st_size:
         return [[] for _ in range(queries)]
     run = read_run(path)

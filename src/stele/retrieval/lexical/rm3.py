@@ -36,8 +36,7 @@ def expanded(
 ) -> dict[str, float]:
     """Expands a query; returns term -> weight.
 
-    `feedback` has, for each of the first passages, the counts of the terms that may be added, and its score. Without
-    such a term the query's own terms keep only `original_weight` of their weight, which leaves BM25's order unchanged.
+    `feedback` has, for each of the first passages, the counts of the terms that may be added, and its score.
     """
     added = relevance_model(feedback, recipe)
     query_weights = _of_sum_1({term: np.float32(count) for term, count in Counter(query).items()})

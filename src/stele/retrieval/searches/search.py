@@ -88,7 +88,7 @@ def _by_id(items: Items, side: str) -> Mapping[str, Text | np.ndarray]:
 def _term_hits(
     queries: Mapping[str, Text], passages: Mapping[str, Text], k: int, language: str
 ) -> dict[str, list[tuple[str, float]]]:
-    """Searches by BM25; returns query id -> hits. Raises SteleError for a vector in place of a text."""
+    """Searches by BM25; returns query id -> hits."""
     from stele.retrieval.lexical.engines import Bm25sEngine, Texts
     from stele.retrieval.lexical.lucene_bm25 import ANSERINI
 
