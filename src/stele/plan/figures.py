@@ -96,8 +96,7 @@ class Figures:
 
     def drawn(self) -> list[str]:
         """Paths of all figures, as SVG."""
-        names = [f"{paper}/figure_{number}" for paper, _, number in (key.partition("/") for key in self.specs)]
-        return [self.paths.results(f"tables/{name}.svg") for name in names]
+        return [self.paths.results(f"tables/{name.replace('/', '/figure_')}.svg") for name in self.specs]
 
     def files(self) -> list[str]:
         """Paths of all figures and of the map of all table cells."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
+from itertools import chain, combinations
 
 from stele.catalogue import recipes, user_documents
 from stele.errors import SteleError, check_known
@@ -110,11 +110,8 @@ class Mining:
         return {code: self.paths.knowledge_base(code) for code in self.part_codes(w.method, w.part)}
 
     def knowledge_inputs(self, w) -> Inputs:
-        documents = self.knowledge_documents(w)
-        return {
-            "knowledge_base": list(self.knowledge_bases(w).values()),
-            "documents": [record for records in documents.values() for record in records],
-        }
+        documents = chain.from_iterable(self.knowledge_documents(w).values())
+        return {"knowledge_base": list(self.knowledge_bases(w).values()), "documents": list(documents)}
 
     def vectors(self, w) -> dict[str, str]:
         """Records of the word vectors by language, for the languages of a part."""

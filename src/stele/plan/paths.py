@@ -128,8 +128,7 @@ class Paths:
 
     def table(self, table: str, ending: str = "md") -> str:
         """The file of a table; `table` is PAPER/NUMBER, e.g. "msm/09"."""
-        paper, _, number = table.partition("/")
-        return self.results(f"tables/{paper}/table_{number}.{ending}")
+        return self.results(f"tables/{table.replace('/', '/table_')}.{ending}")
 
     @property
     def verdict(self) -> str:
