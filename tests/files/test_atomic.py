@@ -26,15 +26,20 @@ def test_a_failed_write_leaves_the_old_file_and_no_trace(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["a.txt"]
 
 
-def test_a_failed_folder_leaves_the_old_folder_and_no_trace(tmp_path):
-    path = tmp_path / "folder"
-    with atomic_directory(path, "job") as new:
+@pytest.fixture
+def path(tmp_path):
+    """A folder of the job's with a file `a`."""
+    with atomic_directory(tmp_path / "folder", "job") as new:
         (new / "a").write_text("old")
+    return tmp_path / "folder"
+
+
+def test_a_failed_folder_leaves_the_old_folder_and_no_trace(path):
     with pytest.raises(RuntimeError), atomic_directory(path, "job") as new:
         (new / "a").write_text("half")
         raise RuntimeError
     assert (path / "a").read_text() == "old"
-    assert [p.name for p in tmp_path.iterdir()] == ["folder"]
+    assert [*path.parent.iterdir()] == [path]
 
 
 def test_a_folder_is_on_the_disk_before_it_is_swapped_in_and_each_file_is_synced_once(tmp_path, monkeypatch):
@@ -76,10 +81,7 @@ with atomic_directory(sys.argv[1], "job") as new:
 
 
 @pytest.mark.parametrize("last", [1, 2])
-def test_a_folder_outlives_a_kill_in_the_middle_of_the_swap(tmp_path, last):
-    path = tmp_path / "folder"
-    with atomic_directory(path, "job") as new:
-        (new / "a").write_text("a")
+def test_a_folder_outlives_a_kill_in_the_middle_of_the_swap(tmp_path, path, last):
     names = (".folder.4194304999.old", ".folder.4194304999.part", "folder.part", ".folder.notes.stele-part")
     users = [tmp_path / name for name in names]
     for other in users:  # no names of ours, though they look like ours
@@ -95,10 +97,7 @@ def test_a_folder_outlives_a_kill_in_the_middle_of_the_swap(tmp_path, last):
     assert {*tmp_path.iterdir()} == {path, *users} and all((other / "chapters").exists() for other in users)
 
 
-def test_a_swap_that_fails_half_way_leaves_the_old_folder(tmp_path, monkeypatch):
-    path = tmp_path / "folder"
-    with atomic_directory(path, "job") as new:
-        (new / "a").write_text("a")
+def test_a_swap_that_fails_half_way_leaves_the_old_folder(path, monkeypatch):
     rename, sources = os.rename, []
 
     def full(source, target):
@@ -111,7 +110,7 @@ def test_a_swap_that_fails_half_way_leaves_the_old_folder(tmp_path, monkeypatch)
     with pytest.raises(OSError, match="no space"), atomic_directory(path, "job") as new:
         (new / "b").write_text("b")
     assert [p.name for p in listed(path)] == ["a"]
-    assert [p.name for p in tmp_path.iterdir()] == ["folder"]
+    assert [*path.parent.iterdir()] == [path]
 
 
 def test_equal_values_are_equal_bytes(tmp_path):
