@@ -28,15 +28,15 @@ from stele.artifacts import records
 from stele.benchmarks.arguments import data_folders, data_paths
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.command.arguments import Datasets, Job, Number, Seed, Some, Whole, ends_in, record_as_json
-from stele.errors import SteleError, unknown
+from stele.errors import SteleError, check_known
 from stele.evaluation import bootstrap, paired
 from stele.evaluation.comparison import Choices, Comparison, compare_all, share_questions
 from stele.evaluation.metrics import load_metric
 from stele.evaluation.scores import Scores
 from stele.evaluation.significance import PERMUTATIONS, SignificanceTest, correct, load_test
-from stele.files import formats
 from stele.files.atomic import atomic_file
 from stele.files.digests import digest
+from stele.files.formats import write_csv
 from stele.scoring.system_files.report import comparison_report, refuse_foreign
 from stele.scoring.system_files.systems import given_digests, run_scores
 
@@ -79,9 +79,10 @@ def run(args: Compare) -> None:
     test = load_test(args.test)
     correct([], args.correction)  # refuses an unknown one
     _check_numbers(args, test)
-    baseline = _known("system", args.baseline or next(iter(files)), files)
+    baseline = args.baseline or next(iter(files))
+    check_known("system", baseline, files)
     if args.average:
-        _known("average", args.average, paired.AVERAGES)
+        check_known("average", args.average, paired.AVERAGES)
     if args.benchmark:
         catalogue.entry(Benchmark, args.benchmark)
         for metric in args.metric or ():
@@ -120,7 +121,9 @@ def run(args: Compare) -> None:
     if args.output:
         write_json(args.output, files, systems, comparisons, choices, labels, clock)
     if args.csv:
-        write_csv(args.csv, comparisons)
+        rows = [row.values() for group in comparisons.values() for row in _rows(group)]
+        with atomic_file(args.csv) as handle:
+            write_csv(handle, [COLUMNS, *rows])
 
 
 def write_json(path: Path, files, systems, comparisons, choices: Choices, labels: frozenset[str], clock) -> None:
@@ -150,13 +153,6 @@ def write_json(path: Path, files, systems, comparisons, choices: Choices, labels
         comparisons=rows,
         content=digest(rows),
     )
-
-
-def write_csv(path: Path, comparisons: Mapping[str, Sequence[Comparison]]) -> None:
-    """Writes one line per comparison: the fields of `Comparison`, unrounded; a field without a value is empty."""
-    refuse_foreign(path, COLUMNS)
-    with atomic_file(path) as handle:
-        formats.write_csv(handle, [COLUMNS, *(row.values() for group in comparisons.values() for row in _rows(group))])
 
 
 def _rows(comparisons: Sequence[Comparison]) -> list[dict]:
@@ -191,19 +187,15 @@ def _check_numbers(args: Compare, test: SignificanceTest) -> None:
         raise SteleError(f"--permutations: want at least {PERMUTATIONS}, found {args.permutations}")
 
 
-def _known(kind: str, name: str, valid) -> str:
-    if name not in valid:
-        raise unknown(kind, name, valid)
-    return name
-
-
 def _metrics(requested: Sequence[str] | None, systems: Mapping[str, Scores]) -> list[str]:
     all_metrics = {metric: None for system in systems.values() for metric in system.values}
     shared = [metric for metric in all_metrics if all(metric in system.values for system in systems.values())]
     if not shared:
         raise SteleError(f"the systems have no metric in common; found {', '.join(all_metrics)}")
     if requested:
-        return [_known("metric", metric, shared) for metric in dict.fromkeys(requested)]
+        for metric in requested:
+            check_known("metric", metric, shared)
+        return list(dict.fromkeys(requested))
     if left := [metric for metric in all_metrics if metric not in shared]:
         logger.warning("metrics not compared, since a system lacks them: %s", ", ".join(left))
     return shared

@@ -29,8 +29,7 @@ from stele.command.arguments import Datasets, Job, Positional, Some, ends_in, re
 from stele.errors import SteleError
 from stele.evaluation import bootstrap
 from stele.evaluation.bootstrap import intervals
-from stele.evaluation.evaluate import Evaluation, evaluate
-from stele.evaluation.metric import Case
+from stele.evaluation.evaluate import evaluate
 from stele.evaluation.metrics import load_metric
 from stele.evaluation.scores import KEYS
 from stele.files.digests import digest, file_facts
@@ -114,24 +113,19 @@ def run(args: Score) -> None:
             outputs={os.path.relpath(args.queries, args.output.parent): queries} if queries else {},
             averaged=average,
             diverged={args.seeds: why} if (why := records.divergence(made.values())) else {},
-            counts=counts(case, evaluation),
+            counts={
+                "queries": len(case.queries),
+                "missing_queries": sum(case.missing.values()),
+                "missing": case.missing,
+                "extra_queries": case.extra,
+                **evaluation.notes,
+            },
             provenance={
                 "retrieval": records.content_digest(made["retrieval"]) if made else None,
                 "encoder": retrievals[0].record["inputs"].get("encoder") if retrievals else None,
             },
             content=digest(evaluation.metrics),
         )
-
-
-def counts(case: Case, evaluation: Evaluation) -> dict:
-    """Counts of judged queries, of queries that the run lacks or has too many, and the metrics' own notes."""
-    return {
-        "queries": len(case.queries),
-        "missing_queries": sum(case.missing.values()),
-        "missing": case.missing,
-        "extra_queries": case.extra,
-        **evaluation.notes,
-    }
 
 
 def parse_seeds(text: str) -> dict[str, int]:

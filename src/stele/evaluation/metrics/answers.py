@@ -16,7 +16,6 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache
-from typing import NamedTuple
 
 import numpy as np
 
@@ -37,13 +36,8 @@ _HAN = re.compile("([\u4e00-\u9fa5])")
 _ASCII = str.maketrans("", "", string.punctuation)
 
 Tokens = list[str]
-
-
-class Tokenized(NamedTuple):
-    """The tokens of each question's prediction (None without one) and of each of its gold answers."""
-
-    predictions: list[Tokens | None]
-    gold: list[list[Tokens]]
+# tokens of each question's prediction (None without one), and of each of its gold answers
+Tokenized = tuple[list[Tokens | None], list[list[Tokens]]]
 
 
 class AnswerMetric(Metric):
@@ -139,7 +133,7 @@ def by_mlqa(case: Case) -> Tokenized:
         language, prediction = query_set.collection, case.predictions[row]
         predictions.append(None if prediction is None else mlqa_tokens(prediction, language))
         gold.append([mlqa_tokens(answer, language) for answer in case.answers[row]])
-    return Tokenized(predictions, gold)
+    return predictions, gold
 
 
 def by_squad(case: Case) -> Tokenized:
@@ -149,7 +143,7 @@ def by_squad(case: Case) -> Tokenized:
     """
     predictions = [None if text is None else squad_tokens(text) for text in case.predictions]
     gold = [list(filter(None, map(squad_tokens, answers))) or [[]] for answers in case.answers]
-    return Tokenized(predictions, gold)
+    return predictions, gold
 
 
 def mlqa_tokens(text: str, language: str) -> Tokens:

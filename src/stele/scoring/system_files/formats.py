@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from stele.artifacts import records, run_files
+from stele.artifacts import run_files
 from stele.artifacts.records import Record
 from stele.artifacts.run import Run, make_run
 from stele.artifacts.run_files import read_run, runs_of
@@ -46,45 +46,25 @@ class Output:
     vectors: dict[str | None, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
     record: Record = field(default_factory=dict)
 
-    @property
-    def limited(self) -> bool:
-        """Whether only some of the queries were searched."""
-        return records.LIMITED in self.record.get("labels", ())
-
-    @property
-    def parallel(self) -> bool:
-        """Whether the output is Stele's own search for the translations of parallel texts."""
-        return self.record.get("parallel") is True
-
 
 def read_output(files: str) -> Output:
     """Reads a file (or two embedding files, joined by a comma) of any of the formats. Raises SteleError for others."""
+    path = Path(files)
     with reading(files, "system's output"):
-        return _read_output(files)
+        if files.lower().endswith(".npy"):
+            return _embeddings(files)
+        with open_unpacked(path) as handle:
+            start = handle.read(64).removeprefix(b"\xef\xbb\xbf")
+        if start.startswith(b"PAR1"):
+            return Output(path, {None: run_files.from_parquet(path)})
+        if start.lstrip()[:1] in (b"{", b"["):
+            return _json(path)
+        return Output(path, {None: read_run(path)})
 
 
 def output_paths(files: str) -> list[Path]:
     """Paths of an output: those of embeddings, which a comma joins, else the file, whose name may have a comma."""
     return [Path(name) for name in (files.split(",") if files.lower().endswith(".npy") else [files])]
-
-
-def _read_output(files: str) -> Output:
-    if files.lower().endswith(".npy"):
-        return _embeddings(files)
-    path = Path(files)
-    start = _start(path)
-    if start.startswith(b"PAR1"):
-        return Output(path, {None: run_files.from_parquet(path)})
-    if start.lstrip()[:1] in (b"{", b"["):
-        return _json(path)
-    return Output(path, {None: read_run(path)})
-
-
-def _start(path: Path) -> bytes:
-    """The first bytes of a file, unpacked, without a byte order mark."""
-    with open_unpacked(path) as handle:
-        start = handle.read(64)
-    return start.removeprefix(b"\xef\xbb\xbf")
 
 
 def _json(path: Path) -> Output:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from stele import catalogue
-from stele.artifacts.records import Record
-from stele.artifacts.run import Run, merged, without
+from stele.artifacts.records import LIMITED, Record
+from stele.artifacts.run import Run, merged, run_of, without
 from stele.artifacts.run_files import collection_size
 from stele.benchmarks._files import below
 from stele.benchmarks.load import load_reader, stated_left_out
@@ -74,9 +74,8 @@ def read_case(
                 _add_pair(case, benchmark, language or named, output, pair)
         return case
     query_sets = _query_sets(name, benchmark, data, outputs, languages)
-    rights = {
-        query_set: _translations(outputs, query_set) or _right(benchmark, data, query_set) for query_set in query_sets
-    }
+    gold = benchmark.judgments if benchmark.SCORED_BY == "judgments" else benchmark.answers
+    rights = {query_set: _translations(outputs, query_set) or gold(data, query_set) for query_set in query_sets}
     if benchmark.SCORED_BY == "predictions":
         _add_answers(case, rights, outputs)
     else:
@@ -86,9 +85,8 @@ def read_case(
     return case
 
 
-def run_scores(name: str, data: Data, runs: Iterable[str], metrics: Sequence[str] | None = None) -> Scores:
+def run_scores(name: str, data: Data, runs: Sequence[str], metrics: Sequence[str] | None = None) -> Scores:
     """Scores runs, `[QUERY_SET=]FILE` each, per query, by the benchmark's own metrics or by `metrics`."""
-    runs = list(runs)
     outputs = given_outputs(runs)
     case = read_case(name, data, outputs)
     names = metrics or catalogue.entry(Benchmark, name).metrics
@@ -132,15 +130,10 @@ def _query_sets(
     return chosen
 
 
-def _right(benchmark: BenchmarkReader, data: Data, query_set: QuerySet) -> Mapping[str, Any]:
-    """Judgments of a query set by query id: relevance by passage, or answers."""
-    by_passages = benchmark.SCORED_BY == "judgments"
-    return benchmark.judgments(data, query_set) if by_passages else benchmark.answers(data, query_set)
-
-
 def _translations(outputs, query_set: QuerySet) -> dict[str, dict[str, int]]:
     """Judgments of Stele's own search of parallel texts, where translations share an id; {} for other outputs."""
-    runs = [output.runs[query_set] for _, output in outputs if output.parallel and query_set in output.runs]
+    searched = [output for _, output in outputs if output.record.get("parallel") is True]
+    runs = [output.runs[query_set] for output in searched if query_set in output.runs]
     return {query: {query: 1} for run in runs for query in run.queries}
 
 
@@ -160,7 +153,7 @@ def _add_runs(case: Case, name: str, rights: Mapping[QuerySet, Mapping[str, Any]
     for named, output in outputs:
         if output.answers:
             raise SteleError(f"{output.path}: found answers to questions; this benchmark scores rankings of passages")
-        limited |= output.limited
+        limited |= LIMITED in output.record.get("labels", ())
         texts |= output.texts
         _check_languages(output, owners)
         for made, run in output.runs.items():
@@ -217,19 +210,15 @@ def _left_out(name: str, data: Data, query_set: QuerySet, run: Run, where: str) 
 
 def _check_collection(query_set: QuerySet, run: Run, right: Mapping[str, Any]) -> None:
     """Warns if no passage of a run is judged: the system may be poor, or the ids may be of another collection."""
+    import pyarrow.compute
+
     judged = {name for answer in right.values() if isinstance(answer, Mapping) for name in answer}
-    if judged and len(run.names) and not _any_in(run.names, judged):
+    found = pyarrow.compute.is_in(run.names, pyarrow.array(judged, run.names.type))
+    if judged and len(run.names) and not pyarrow.compute.any(found).as_py():
         logger.warning(
             "%s: none of its %d judged passages is in the run (judged %s, retrieved %s): are both of one collection?",
             query_set.name, len(judged), min(judged), run.names[0].as_py(),
         )  # fmt: skip
-
-
-def _any_in(names, wanted: Collection[str]) -> bool:
-    import pyarrow
-    import pyarrow.compute
-
-    return pyarrow.compute.any(pyarrow.compute.is_in(names, pyarrow.array(wanted, names.type))).as_py()
 
 
 def _refuse_ambiguous(output: Output, queries: Iterable[str], owners: Mapping[str, list[QuerySet]]) -> None:
@@ -278,13 +267,11 @@ def _add_pair(case: Case, benchmark: BenchmarkReader, named: str | None, output:
     """Adds the embeddings of a language's sentences and their translations, in both directions if they are ranked."""
     if named is None:
         raise SteleError(f"{output.path}: name the language (or pair) of the embeddings: --run LANGUAGE=X.npy,Y.npy")
-    first, second = pair
     similarity = benchmark.SIMILARITY
     if similarity is None:  # nothing to rank: alignment and uniformity look at the vectors alone
-        directions = [(QuerySet(named, named, named), (first, second))]
+        directions = [(QuerySet(named, named, named), pair)]
     else:
-        there, back = benchmark.query_sets([named])
-        directions = [(there, (first, second)), (back, (second, first))]
+        directions = zip(benchmark.query_sets([named]), (pair, pair[::-1]), strict=True)
     for query_set, (queries, passages) in directions:
         if query_set.name in case.rows_of:
             raise SteleError(f"--run: {named} is given twice; give each language once")
@@ -295,13 +282,6 @@ def _add_pair(case: Case, benchmark: BenchmarkReader, named: str | None, output:
         case.missing[query_set.name] = 0
         case.relevant.extend({name: 1} for name in names)
         if similarity is not None:
-            case.runs[query_set.name] = _nearest(names, queries, passages, similarity)
-
-
-def _nearest(names: list[str], queries, passages, similarity: str) -> Run:
-    """Run with the most similar row of the other side for each query; ties go to the lowest row."""
-    from stele.artifacts.run import run_of
-
-    places, scores = nearest(queries, passages, similarity)
-    hits = zip(names, places.tolist(), scores.tolist(), strict=True)
-    return run_of({query: [(names[place], score)] for query, place, score in hits})
+            places, scores = nearest(queries, passages, similarity)
+            hits = zip(names, places.tolist(), scores.tolist(), strict=True)
+            case.runs[query_set.name] = run_of({query: [(names[place], score)] for query, place, score in hits})
