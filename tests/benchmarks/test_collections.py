@@ -37,7 +37,7 @@ def test_of_an_id_that_comes_twice_the_last_document_stands(data, caplog):
         read = list(AdHocCollection().passages(data, "es"))
     assert read == [Passage("1", "", "old 1"), Passage("2", "", "new 2"), Passage("3", "", "")]
     assert "1 ids come again (2); the last document stands" in caplog.text
-    assert collection.document_counts(data, "es") == (3, 1)
+    assert collection.document_ids(data, "es") == (3, {"2": 1})
 
 
 def test_topics_go_by_the_ids_of_the_judgments_and_judgments_are_theirs(data, folder):

@@ -56,7 +56,8 @@ def test_a_collection_is_read_as_a_real_one(site, library, data, language):
     assert (len(queries), len(texts)) == (counts["topics"], counts["documents"])
     assert len(texts) == NEWS + 1
     assert 10 < len(queries) <= TOPICS and judged.keys() == {query.id for query in queries}
-    assert collection.document_counts(given, language) == (NEWS + 1, 1)  # one id comes twice
+    number, repeated = collection.document_ids(given, language)
+    assert (number, repeated.total()) == (NEWS + 1, 1)  # one id comes twice
     assert [text for text in texts.values() if not text] == [""]  # one document has no words
     between = library.between(language)
     told = [

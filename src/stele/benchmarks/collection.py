@@ -56,7 +56,7 @@ class AdHocCollection(RetrievalReader):
 
     def passages(self, data: Data, collection: str) -> Iterator[Passage]:
         """Yields the documents, each id once, empty ones included. Raises SteleError if all of them are empty."""
-        number, repeated = _ids(data, collection)
+        number, repeated = document_ids(data, collection)
         if repeated:
             logger.warning(
                 "%s: %d ids come again (%s); the last document stands", collection, len(repeated), min(repeated)
@@ -75,14 +75,8 @@ class AdHocCollection(RetrievalReader):
             )
 
 
-def document_counts(data: Data, collection: str) -> tuple[int, int]:
-    """Counts (distinct document ids, further documents in the files that a later one with their id replaces)."""
-    number, repeated = _ids(data, collection)
-    return number, repeated.total()
-
-
-def _ids(data: Data, collection: str) -> tuple[int, Counter[str]]:
-    """Counts (distinct ids, repetitions of each repeated id). Raises SteleError if there is no document."""
+def document_ids(data: Data, collection: str) -> tuple[int, Counter[str]]:
+    """Counts (distinct ids, replaced documents by repeated id). Raises SteleError if there is no document."""
     seen: set[str] = set()
     repeated: Counter[str] = Counter()
     for _, document in all_documents(data, collection):

@@ -126,24 +126,23 @@ def read_queries(path: Path) -> Scores:
     number, and a query that appears twice.
     """
     with reading(path, "file of scores per query"):
-        return _read_queries(path, table_of(path))
-
-
-def _read_queries(path: Path, table: pyarrow.Table) -> Scores:
-    if len(set(table.column_names)) < len(table.column_names):
-        raise SteleError(f"{path}: a column appears twice (found {', '.join(table.column_names)})")
-    metrics = [name for name in table.column_names if name not in KEYS]
-    if len(metrics) + len(KEYS) != len(table.column_names) or not metrics:
-        raise SteleError(f"{path}: want {WANTED}; found {', '.join(table.column_names)}")
-    if not table.num_rows:
-        raise SteleError(f"{path}: found no query; want at least one row")
-    searches, languages, queries = (_names(path, table, name) for name in KEYS)
-    keys = list(zip(searches, queries, strict=True))
-    (search, query), times = Counter(keys).most_common(1)[0]
-    if times > 1:
-        raise SteleError(f"{path}: query {query!r} of search {search!r} appears {times} times; want each query once")
-    values = {name: _numbers(path, table, name)[None, :] for name in metrics}
-    return Scores(str(path), keys, languages, values)
+        table = table_of(path)
+        names = table.column_names
+        if len(set(names)) < len(names):
+            raise SteleError(f"{path}: a column appears twice (found {', '.join(names)})")
+        metrics = [name for name in names if name not in KEYS]
+        if len(metrics) + len(KEYS) != len(names) or not metrics:
+            raise SteleError(f"{path}: want {WANTED}; found {', '.join(names)}")
+        if not table.num_rows:
+            raise SteleError(f"{path}: found no query; want at least one row")
+        searches, languages, queries = (_names(path, table, name) for name in KEYS)
+        keys = list(zip(searches, queries, strict=True))
+        (search, query), times = Counter(keys).most_common(1)[0]
+        if times > 1:
+            message = f"query {query!r} of search {search!r} appears {times} times; want each query once"
+            raise SteleError(f"{path}: {message}")
+        values = {name: _numbers(path, table, name)[None, :] for name in metrics}
+        return Scores(str(path), keys, languages, values)
 
 
 def table_of(path: Path) -> pyarrow.Table:

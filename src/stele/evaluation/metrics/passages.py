@@ -124,7 +124,8 @@ class TokenRecall(PassageMetric):
         values = np.full(len(case.queries), np.nan)
         for row, source in enumerate(sources):
             if self.counts(case, row):
-                text = first_tokens(case, source, self.cut)
+                key = "first tokens", source, self.cut
+                text = case.cached(key, lambda source=source: first_tokens(case, source, self.cut))
                 values[row] = any(form in text for form in self.forms(case, row))
         return values
 
@@ -185,10 +186,6 @@ def span_answers(case: Case, row: int) -> list[str]:
 
 def first_tokens(case: Case, row: int, cut: str) -> str:
     """The first tokens of a question's retrieved passages, joined by blanks; cut "2kt" is exactly 2,000 of them."""
-    return case.cached(("first tokens", row, cut), lambda: _first_tokens(case, row, cut))
-
-
-def _first_tokens(case: Case, row: int, cut: str) -> str:
     limit, collection, tokens = int(cut.removesuffix("kt")) * 1000, case.query_sets[row].collection, []
     tokenize = tokenizer(case)
     for name in case.ranking(row):

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from stele.artifacts.knowledge_base import read_pairs
 from stele.benchmarks.clef import Clef, of_language
-from stele.benchmarks.collection import AdHocCollection, document_counts
+from stele.benchmarks.collection import AdHocCollection, document_ids
 from stele.benchmarks.types import Data
 from stele.catalogue import datasets
 from stele.catalogue.datasets import COLLECTION
@@ -27,9 +27,8 @@ def collection_counts(data: Data) -> Counts:
     for query_set in AdHocCollection().query_sets(sorted(languages)):
         language = query_set.language
         numbers["topics"][language] = number_of(AdHocCollection().queries(data, query_set), f"topics of {language}")
-        documents, repeated = document_counts(data, language)
-        numbers["documents"][language] = documents
-        numbers["repeated"][language] = repeated
+        numbers["documents"][language], repeated = document_ids(data, language)
+        numbers["repeated"][language] = repeated.total()
     return numbers
 
 
