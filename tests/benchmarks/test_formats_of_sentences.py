@@ -11,7 +11,6 @@ from stele.benchmarks.lareqa import Lareqa
 from stele.benchmarks.squad import Squad
 from stele.benchmarks.tatoeba import Tatoeba
 from stele.benchmarks.types import Query, QuerySet
-from stele.benchmarks.xor_retrieve import XorRetrieve
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.errors import SteleError
 
@@ -72,15 +71,6 @@ def test_lareqa_counts_on_the_real_files(real_data):
         assert {len(right) for right in judged.values()} == {11}
         questions += len(judged)
     assert questions == 13_090
-
-
-def test_xor_counts_on_the_real_files(real_data):
-    data = {"xor_tydi": {"all": real_data / "xor_tydi"}}
-    counted = {}
-    for query_set in XorRetrieve().query_sets(catalogue.entry(Benchmark, "xor_retrieve").languages):
-        answers = XorRetrieve().answers(data, query_set)
-        counted[query_set.language] = sum(any(a not in ("yes", "no") for a in given) for given in answers.values())
-    assert counted == {"ar": 309, "bn": 304, "fi": 314, "ja": 241, "ko": 285, "ru": 237, "te": 238}
 
 
 # --- Tatoeba ---

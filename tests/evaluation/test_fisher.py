@@ -1,10 +1,9 @@
-"""Fisher's randomisation test: hand-worked cases, scipy's enumeration, laws, and p-values under the null hypothesis."""
+"""Fisher's randomisation test: hand-worked cases, laws, and what a seed fixes."""
 
 import math
 
 import numpy as np
 import pytest
-from scipy.stats import permutation_test
 
 from stele.evaluation import significance
 from stele.evaluation.significance import load_test
@@ -34,20 +33,6 @@ def test_languages_are_weighted_by_hand():
     assert p_value(parts) == 1.0
     # the plain mean over queries is another test: |sum| .8 and .4 twice, 0 once, observed .4
     assert p_value([np.concatenate(parts)]) == 3 / 4
-
-
-@pytest.mark.parametrize("size", [2, 5, 11])
-def test_exact_is_scipys_enumeration(size):
-    rng = np.random.default_rng(size)
-    for values in (rng.normal(0.3, 1, (2, size)), rng.integers(0, 3, (2, size)) / 2):  # without and with ties
-        actual = permutation_test(
-            values,
-            lambda x, y, axis: np.mean(x - y, axis=axis),
-            permutation_type="samples",
-            n_resamples=np.inf,
-            vectorized=True,
-        )
-        assert p_value([values[0] - values[1]]) == pytest.approx(actual.pvalue, abs=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -7,7 +7,7 @@ import pytest
 from score_files import scores
 
 from stele.errors import SteleError
-from stele.evaluation.paired import Pairs, deviation, mean, over_seeds, pair, stack, strata
+from stele.evaluation.paired import Pairs, over_seeds, pair, stack
 from stele.evaluation.scores import Scores
 
 METRIC = "mrr@10"
@@ -48,14 +48,6 @@ def test_a_difference_by_rounding_is_a_tie():
     values = 1 / np.arange(1.0, 41.0)
     kept = values.astype(np.float32).astype(np.float64)  # as values per query are packed
     assert not Pairs(kept[None], values[None], np.array(["en"] * 40)).differences().any()
-
-
-def test_macro_and_micro_averages_and_deviations_by_hand():
-    groups = {"en": np.array([1.0, 0.0, 0.0, 0.0]), "sw": np.array([1.0])}
-    assert mean(strata(groups, "macro")) == 0.625
-    assert mean(strata(groups, "micro")) == 0.4
-    assert deviation([0.1, 0.3]) == pytest.approx(math.sqrt(0.02))
-    assert deviation([0.1]) is None
 
 
 def test_queries_that_count_for_neither_are_left_out():

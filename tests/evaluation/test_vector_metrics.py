@@ -85,17 +85,6 @@ def test_zeros_of_either_sign_are_equal():
     assert nearest(np.array([[1.0, 0]]), y, "cosine")[0].tolist() == [0]
 
 
-@pytest.mark.parametrize("similarity", ["cosine", "csls"])
-def test_the_nearest_are_those_of_a_stable_sort(pair, similarity):
-    x, y = pair
-    scores = whole({"cosine": cosine, "csls": csls}[similarity](x, y)).astype(np.float32)
-    order = np.argsort(-scores, axis=1, kind="stable")[:, 0]
-    indices, best = nearest(x, y, similarity)
-    np.testing.assert_array_equal(indices, order)
-    np.testing.assert_array_equal(best, scores[np.arange(len(x)), order])
-    assert best.dtype == np.float32
-
-
 def test_vectors_that_cannot_be_compared_are_an_error():
     good, zero, nan = np.eye(2), np.array([[1.0, 0], [0, 0]]), np.array([[np.nan, 0], [0, 1]])
     with pytest.raises(SteleError, match="side that is searched: vector 2 of 2 holds only zeros"):

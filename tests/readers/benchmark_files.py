@@ -8,10 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from stele.benchmarks import (
-    mewsli_x,
-    xda,
-)
+from stele.benchmarks import mewsli_x, xda
 from stele.benchmarks._topics import topics
 from stele.benchmarks.clef import Clef
 from stele.benchmarks.collection import AdHocCollection
@@ -36,64 +33,26 @@ from tests.readers.files import Reader, lines, tarred, whole
 EN, SW = QuerySet("en", "en", "en"), QuerySet("sw", "sw", "sw")
 PASSAGE = {"docid": "7#0", "title": "Tī", "text": "moja mbili"}
 TOPICS = lines(*({"query_id": str(n), "query": f"nini {n}?"} for n in range(4)))
-TRAIN = lines(
-    *(
-        {"query_id": str(n), "query": "nini?", "positive_passages": [PASSAGE], "negative_passages": [PASSAGE]}
-        for n in range(3)
-    )
-)
+EXAMPLE = {"query": "nini?", "positive_passages": [PASSAGE], "negative_passages": [PASSAGE]}
+TRAIN = lines(*({"query_id": str(n), **EXAMPLE} for n in range(3)))
 CTX = {"title": "T", "text": "one two", "passage_id": "3"}
-DPR = json.dumps(
-    [
-        {
-            "question": f"q{n}",
-            "answers": ["a"],
-            "positive_ctxs": [CTX],
-            "negative_ctxs": [CTX],
-            "hard_negative_ctxs": [CTX],
-        }
-        for n in range(3)
-    ]
-).encode()
+CONTEXTS = {"positive_ctxs": [CTX], "negative_ctxs": [CTX], "hard_negative_ctxs": [CTX]}
+DPR = json.dumps([{"question": "q", "answers": ["a"], **CONTEXTS}] * 3).encode()
 W100 = b'id\ttext\ttitle\n1\t"one ""two"""\tT\n2\tthree four\tU\n'
 XOR = lines(*({"id": str(n), "question": "q?", "answers": ["yes"], "lang": "sw"} for n in range(3)))
 SGML = b"".join(b"<DOC>\n<DOCNO> %d </DOCNO>\n<TEXT>\none &amp; two\n</TEXT>\n</DOC>\n" % n for n in range(3))
 TREC = b"".join(
     b"<top>\n<num> Number: %d\n<title> Topic: one\n<desc> Description:\ntwo\n</top>\n" % n for n in range(3)
 )
-SQUAD = json.dumps(
-    {
-        "data": [
-            {
-                "paragraphs": [
-                    {
-                        "context": "One. Two.",
-                        "sentence_breaks": [[0, 4], [5, 9]],
-                        "sentences": ["One.", "Two."],
-                        "qas": [{"id": "a", "question": "q", "answers": [{"text": "Two", "answer_start": 5}]}],
-                    }
-                ]
-            }
-        ]
-    }
-).encode()
+QUESTION = {"id": "a", "question": "q", "answers": [{"text": "Two", "answer_start": 5}]}
+PARAGRAPH = {"context": "One. Two.", "sentences": ["One.", "Two."], "sentence_breaks": [[0, 4], [5, 9]]}
+SQUAD = json.dumps({"data": [{"paragraphs": [PARAGRAPH | {"qas": [QUESTION]}]}]}).encode()
 SPAN = {"start": 0, "end": 3, "text": "One"}
-MENTIONS = lines(
-    {
-        "context": {"language": "en", "text": "One. Two.", "sentence_spans": [{"start": 0, "end": 4}]},
-        "mentions": [{"example_id": "e1", "mention_span": SPAN, "entity_id": "Q7"}],
-    }
-)
+CONTEXT = {"language": "en", "text": "One. Two.", "sentence_spans": [{"start": 0, "end": 4}]}
+MENTION = {"example_id": "e1", "mention_span": SPAN, "entity_id": "Q7"}
+MENTIONS = lines({"context": CONTEXT, "mentions": [MENTION]})
 ENTITY = {"entity_id": "Q7", "description": "One. Two.", "description_language": "en", "sentence_spans": [SPAN]}
-PAIRS = lines(
-    {
-        "contextual_mention": {
-            "context": json.loads(MENTIONS)["context"],
-            "mention": json.loads(MENTIONS)["mentions"][0],
-        },
-        "entity": ENTITY,
-    }
-)
+PAIRS = lines({"contextual_mention": {"context": CONTEXT, "mention": MENTION}, "entity": ENTITY})
 OWN = lines({"query": "q", "positives": [{"title": "t", "text": "x"}], "negatives": [{"text": "y"}], "language": "ru"})
 EXPORTED = "1\tdeu\tEins zwei drei\n2\tell\tένα δύο τρία\n".encode()
 EXPORTED_LINKS = b"1\t2\n2\t1\n"

@@ -26,15 +26,12 @@ XML = b"""<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.10/" version="
 <revision><id>2</id><text>#REDIRECT [[One]]</text></revision></page>
 </mediawiki>
 """
-SITE = json.dumps(
-    {
-        "query": {
-            "namespaces": {"6": {"id": 6, "*": "File", "canonical": "File"}},
-            "namespacealiases": [{"id": 6, "*": "Image"}],
-            "magicwords": [{"name": "redirect", "aliases": ["#REDIRECT"]}],
-        }
-    }
-).encode()
+ABOUT = {
+    "namespaces": {"6": {"id": 6, "*": "File", "canonical": "File"}},
+    "namespacealiases": [{"id": 6, "*": "Image"}],
+    "magicwords": [{"name": "redirect", "aliases": ["#REDIRECT"]}],
+}
+SITE = json.dumps({"query": ABOUT}).encode()
 SQL = items_per_site([(5, "enwiki", "One"), (6, "swwiki", "It's")])
 
 

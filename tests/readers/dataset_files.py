@@ -9,11 +9,7 @@ from typing import Any
 
 import pyarrow
 
-from stele.benchmarks import (
-    belebele,
-    miracl,
-    transfer_set,
-)
+from stele.benchmarks import belebele, miracl, transfer_set
 from stele.benchmarks.beir import Beir
 from stele.benchmarks.belebele import Belebele
 from stele.benchmarks.ciral import Ciral
@@ -109,9 +105,8 @@ def _ciral(folder: Path) -> None:
 
 
 def _neuclir(folder: Path) -> None:
-    for benchmark, name in ((NeuclirMono(), "fa"), (NeuclirClir(), "fa")):
-        query_set = benchmark.query_sets([name])[0]
-        searched(benchmark, query_set, neuclir={"all": folder}, neuclir_corpus={"fa": folder})
+    for benchmark in (NeuclirMono(), NeuclirClir()):
+        searched(benchmark, QuerySet("fa", "fa", "fa"), neuclir={"all": folder}, neuclir_corpus={"fa": folder})
 
 
 def _neuclir_mlir(folder: Path) -> None:

@@ -19,12 +19,9 @@ from stele_world import site
 from tests.readers.benchmark_files import MENTIONS, SQUAD, W100
 from tests.readers.files import Reader, safetensors, tarred, torch_file, zipped
 
-MODULES = json.dumps(
-    [
-        {"type": f"sentence_transformers.models.{name}", "path": path}
-        for name, path in (("Transformer", ""), ("Pooling", "1_Pooling"))
-    ]
-).encode()
+TYPE = "sentence_transformers.models"
+PARTS = [{"type": f"{TYPE}.Transformer", "path": ""}, {"type": f"{TYPE}.Pooling", "path": "1_Pooling"}]
+MODULES = json.dumps(PARTS).encode()
 SPEC = json.dumps({"pooling": "mean", "normalize": True, "query_length": 64}).encode()
 POOLING = b'{"pooling_mode_mean_tokens": true, "pooling_mode_cls_token": false}'
 SENTENCES = b'{"max_seq_length": 64, "do_lower_case": false}'

@@ -211,9 +211,7 @@ def test_a_file_of_the_user_s_is_refused_before_the_comparison(tmp_path, systems
     [
         (["--test", "fischer"], "unknown test 'fischer'; did you mean 'fisher'"),
         (["--correction", "hom"], "unknown correction 'hom'; did you mean 'holm'"),
-        (["--baseline", "ol"], "unknown system 'ol'; did you mean 'old'"),
         (["--metric", "mrr@1"], "unknown metric 'mrr@1'; did you mean 'mrr@10'"),
-        (["--average", "mean"], "unknown average 'mean'"),
         (["--level", "5"], "--level: want a number between 0 and 1"),
         (["--seed", "-1"], "--seed: Input should be greater than or equal to 0"),
         (["--permutations", "1000"], "--permutations: want at least 100000, found 1000"),
