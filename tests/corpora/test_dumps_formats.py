@@ -118,17 +118,12 @@ def test_words_for_redirects_come_from_it_too(wiki):
     assert [page.redirect for page in list(read_dump(find_dump(wiki.folder)))[1:]] == ["New", None]
 
 
-@pytest.mark.parametrize(
-    "data", [b"", b"<html>", b"[]", b"{}", b'{"query": {}}', b'{"query": {"namespaces": []}}', b" " * (LARGEST + 1)]
-)
+@pytest.mark.parametrize("data", [b"", b"[]", b'{"query": {}}', b'{"query": {"namespaces": []}}', b" " * (LARGEST + 1)])
 def test_a_damaged_siteinfo_is_named(wiki, data):
     wiki.add("Page", "Text.")
     wiki.write()
     put_siteinfo(wiki, data)
     with pytest.raises(SteleError, match=r"xwiki-1-siteinfo-namespaces\.json\.gz: not a readable|fetch it again"):
-        next(read_dump(find_dump(wiki.folder)))
-    (path := find_dump(wiki.folder)[0].siteinfo).write_bytes(path.read_bytes()[:-9])
-    with pytest.raises(SteleError, match=r"not a readable siteinfo|cut short or damaged"):
         next(read_dump(find_dump(wiki.folder)))
 
 

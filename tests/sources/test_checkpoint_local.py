@@ -124,9 +124,6 @@ def test_a_training_state_is_not_weights(tmp_path):
     torch.save({"model": {"a": torch.ones(2)}, "epoch": 3}, tmp_path / "w.bin")
     with pytest.raises(SteleError, match="'model', 'epoch'"):
         checkpoint_files.convert(tmp_path / "w.bin", tmp_path / "w.safetensors")
-    (tmp_path / "w.bin").write_bytes(b"no file of torch")
-    with pytest.raises(SteleError, match=r"w\.bin"):
-        checkpoint_files.convert(tmp_path / "w.bin", tmp_path / "w.safetensors")
     assert [path.name for path in tmp_path.iterdir()] == ["w.bin"]
 
 
