@@ -175,7 +175,6 @@ def _check_seeds(folder: Path, results: Path) -> None:
 
 
 def _rows_of_claims(folder: Path) -> set[RunKey]:
-    """Rows of results by which a paper's claims are judged."""
     paper = load_paper(folder)
     return {source.result for claim in load_claims(folder / FILE).claims for source in references_of(claim, paper)}
 

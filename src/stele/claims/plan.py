@@ -144,7 +144,6 @@ def _need(plan: Plan, row: RunKey, languages: set[str]) -> Need:
 
 
 def _other_scale(plan: Plan) -> bool:
-    """Whether the folder of results holds results of another scale."""
     return read_stamp(Path(plan.settings.config.results_dir)) not in (None, plan.settings.scale)
 
 

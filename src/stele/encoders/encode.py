@@ -184,7 +184,6 @@ def refuse_not_finite(vectors: np.ndarray, name: Callable[[int], str]) -> None:
 
 
 def _each(read) -> Iterator[tuple[list[Any], Tokens]]:
-    """Yields the blocks that `read` returns, until one is empty."""
     while (block := read())[1] is not None:
         yield block
 

@@ -108,7 +108,6 @@ def _first_of_origins(wanted: Wanted) -> tuple[dict[str, Any], dict[str, str]]:
 
 
 def _of_modules(folder: Path, stated: Stated, values: dict[str, Any], origins: dict[str, str]) -> Resolved:
-    """Resolves the spec of a sentence-transformers folder."""
     # what its modules state cannot be contradicted by what is said of the model
     of_model = {key: value for key, value in values.items() if origins[key] in (GIVEN, *MODEL_SAYS)}
     for key in OF_ITS_MODULES:

@@ -199,7 +199,6 @@ def _check_padding(folder: Path) -> None:
 
 
 def _read_lengths(folder: Path, settings: TransformerSettings) -> dict[str, int]:
-    """Reads the maximum lengths of queries and passages, in tokens."""
     tokenizer = settings.tokenizer_args or settings.processor_kwargs
     length = tokenizer.model_max_length or settings.max_seq_length or _most_tokens(folder)
     of_any = settings.processing_kwargs.text.max_length

@@ -191,7 +191,6 @@ class Claims(Strict):
 
 
 def _problems(claim: Claim) -> Iterator[str]:
-    """Yields errors of a claim that pydantic's types do not catch."""
     if not claim.checkable:
         if not claim.why:
             yield "`checkable: false` needs `why`"

@@ -137,7 +137,6 @@ OWN = {"distribution": "reference", "projection": "highlighted"}  # a key that o
 
 
 def _problems(figure: Figure) -> Iterator[str]:
-    """Yields errors of a figure that pydantic's types do not catch."""
     yield from repeated("panel", (panel.key for panel in figure.panels))
     yield from repeated("series", (series.key for series in figure.series))
     for kind, key in OWN.items():

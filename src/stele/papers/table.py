@@ -191,7 +191,6 @@ def _noted_places(table: Table, pattern: str) -> list[str]:
 
 
 def _problems(table: Table) -> Iterator[str]:
-    """Yields errors of a table that pydantic's types do not catch."""
     columns, lines = [c.key for c in table.columns], [line.key for line in table.lines]
     yield from repeated("column", columns)
     yield from repeated("line", lines)
@@ -229,7 +228,6 @@ def _problems(table: Table) -> Iterator[str]:
 
 
 def _problems_of_printed(table: Table, row: TableRow, where: str) -> Iterator[str]:
-    """Yields errors of the printed numbers in a paper's row."""
     columns, lines = [c.key for c in table.columns], [line.key for line in table.lines]
     if row.printed is None or (isinstance(row.printed, dict) and row.printed.keys() != set(lines)):
         yield f"{where}: `printed` must have the lines {', '.join(lines)}"

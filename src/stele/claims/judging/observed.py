@@ -155,7 +155,6 @@ class Runs:
         return present or Absent(f"{reference.result.path} has no {', '.join(reference.languages)}", needed=False)
 
     def _scored(self, row: RunKey, metric: str, language: str) -> Scored:
-        """Summary of one language of a system that has results in it."""
         stratum = _stratum(row.benchmark, language)
         queries, values, by_finetuning = self.system(row).metrics[metric][language]
         if not len(queries):

@@ -272,7 +272,6 @@ def count(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement:
 
 
 def _single(claim: Claim, value: Value, words: Callable[[Value], str]) -> Judgement:
-    """Judges whether one printed number is the claim's value."""
     if value.number is None:
         return Judgement("undecided", value.missing)
     return _decide(_agrees(claim, claim.value, *_limits(value.number, value.error)), words(value))

@@ -41,7 +41,6 @@ def candidates(bases: Sequence[Knowledge], recipe: ClkRecipe, key: int) -> Itera
 
 
 def _ranks(recipe: ClkRecipe) -> list[tuple[int, int]]:
-    """The pairs of ranks, among each page's passages, that the recipe's `pairing` joins."""
     if recipe.pairing == "one":
         return [(0, 0)]
     ranks = range(recipe.passages)
