@@ -42,12 +42,15 @@ def test_blocks_do_not_change_the_statistics():
     ("rows", "said"),
     [
         (ROWS[:1], "fr: 1 vectors are too few"),
+        (ROWS[:0], "fr: 0 vectors are too few"),
         ([[1, 2], [np.nan, 6]], "fr: vector 2 is not finite"),
+        ([[1, 2], [np.inf, 6]], "fr: vector 2 is not finite"),
         ([[1, 2], [3, 2]], "fr, 2 vectors: coordinate 1 is the same in all, as are 1 of 2 .* nothing can be scaled"),
         (
             [[1, 1e-33, 0], [3, -1e-33, 5]],
             r"coordinate 1 is the same .* as are 1 of 3 \(deviation 1.0e-33, .* 2.5e\+00\)",
         ),
+        ([[0, 0], [0, 0]], "coordinate 0 is the same in all, as are 2 of 2"),
         ([[1e-30, 1e-38], [3e-30, 0]], "coordinate 1 is the same in all, as are 1 of 2"),
     ],
 )
