@@ -35,6 +35,8 @@ def test_a_larger_encoder_has_a_lower_rate_and_no_larger_steps():
 
 def test_words_do_not_make_an_encoder_larger():
     assert sizes_of(MINILM._replace(vocabulary=250_000), RULES) == sizes_of(MINILM, RULES)
+    largest = BASE._replace(inner=4974)  # 119,992,320 weights: 12 layers of 4 x 768^2 and twice 768 x 4974
+    assert sizes_of(largest, RULES) == sizes_of(BASE, RULES) != sizes_of(BASE._replace(inner=4975), RULES)
 
 
 def test_a_budget_is_shared_by_all_trainings_and_one_that_allows_no_step_is_refused():
