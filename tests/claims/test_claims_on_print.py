@@ -6,8 +6,8 @@ from stele.errors import SteleError
 from tests.claims import small_paper
 from tests.claims.small_paper import BASE, GREATER, OTHER, OURS, cells, judged
 
-AVERAGE, BASE_AVERAGE, OTHER_AVERAGE = (f"all/{row}/mrr/avg" for row in ("ours", "base", "other"))
-RECALL, BASE_RECALL, OTHER_RECALL = (f"all/{row}/recall/*" for row in ("ours", "base", "other"))
+AVERAGE, BASE_AVERAGE = "all/ours/mrr/avg", "all/base/mrr/avg"
+RECALL, BASE_RECALL, OTHER_RECALL = "all/ours/recall/*", "all/base/recall/*", "all/other/recall/*"
 ARABIC, BASE_ARABIC = "all/ours/mrr/ar", "all/base/mrr/ar"
 LOSS, BASE_LOSS, ALL_LOSSES = ({"table": 2, "at": f"all/{row}/value/loss"} for row in ("ours", "base", "*"))
 SIZE, BASE_SIZE = ({"table": 2, "at": f"all/{row}/value/size"} for row in ("ours", "base"))
@@ -117,7 +117,7 @@ def test_what_cannot_be_checked_has_no_judgement(tmp_path):
 def test_a_ratio_of_losses_is_rounded_as_one_of_gains_and_none_is_by_0(tmp_path, monkeypatch):
     """-10.5 is 0.875 times -12.0; a right of 0.0 may be 0, and nothing is divided by it."""
     table = small_paper.TABLE
-    sides = {"left": cells(AVERAGE, minus=cells(BASE_AVERAGE)), "right": cells(OTHER_AVERAGE)}
+    sides = {"left": cells(AVERAGE, minus=cells(BASE_AVERAGE)), "right": cells("all/other/mrr/avg")}
     for average, right, verdict in ((-12.0, "43.3", "holds"), (0.0, "0.0", "undecided")):
         changed = table.replace("44.0, 38.5]", f"44.0, {average}]").replace("40.0, 30.0]", f"40.0, {right}]")
         monkeypatch.setattr(small_paper, "TABLE", changed)
