@@ -39,7 +39,6 @@ def test_the_states_and_commands_are_those_that_exist(page):
 
 
 def test_the_table_and_the_figure_of_the_adding_page_are_planned_checked_and_drawn(root, tmp_path, monkeypatch, capsys):
-    """Two files in the folder of a paper, and nothing else changes."""
     shutil.copytree(root / "paper_tables", tmp_path / "paper_tables")
     page = (root / "docs/adding/table.md").read_text(encoding="utf-8")
     for name, body in re.findall(r"```yaml\n# (\S+)\n(.*?)```", page, re.DOTALL):

@@ -215,7 +215,6 @@ def _escaped(table, header, escape):
 
 
 def test_columns_that_a_paper_exchanged_are_named_and_explained(root):
-    """The CSV, a cell's details and a footnote at the header or the cell; an address names the column of its number."""
     exchanged = set()
     for table in load_specs(root / "paper_tables"):
         noted = footnote_numbers(table)
@@ -278,7 +277,6 @@ def test_notes_explain_the_marks_that_stand_in_the_table_and_no_others(results, 
 
 
 def test_a_table_has_one_count_of_its_cells_everywhere(study, kept_study, root, capsys):
-    """Below the table in each format, in the list of all and in the counts: rows of added models count nowhere."""
     tables = load_specs(root / "paper_tables")
     for table in tables:
         size = len(list(table.cells())) if table.counted else 0

@@ -57,7 +57,6 @@ def test_a_curve_shows_what_is_measured_and_breaks_where_it_is_not(bench):
 
 
 def test_a_diverged_pretraining_is_no_point_of_a_curve(bench):
-    """As in tables, which print `fail`; a mean of which only some seeds diverged stays a number."""
     curve_points(bench, {"start": 0.42, "one_5": 0.01, "one_10": 0.5, "two_10": 0.02})
     for model, runs in (
         ("one_5", {"pt0-ft0": "one_5: loss 3.9"}),

@@ -55,7 +55,6 @@ def test_a_curve_has_the_printed_value_wherever_a_table_prints_one_and_nowhere_e
 
 
 def test_series_that_share_a_model_share_their_points(figures):
-    """QLM of figure 4 is the baseline of figure 5, and every curve starts from mBERT."""
     four, five = figures["clir_lm/4"], figures["clir_lm/5"]
     qlm, baseline = four.series[0], five.series[1]
     assert (qlm.label, baseline.label) == ("QLM", "query, p = 0.30")

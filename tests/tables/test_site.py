@@ -78,7 +78,6 @@ class Page:
 
 
 def test_every_number_of_every_page_stands_below_its_labels(site, tmp_path):
-    """Also of rows that no table shows."""
     command = handed(tmp_path / "handed", "belebele/mbert/direct", labels=["generated data", "stand-in checkpoint"])
     assert cli.main([*command, str(tmp_path / "site")]) == 0
     assert "mrr@100 50.0" in Page(tmp_path / "site/model-mbert.html").text
@@ -189,9 +188,7 @@ def test_a_number_has_the_unit_of_its_kind(site):
     """A fraction is in points of a hundred, a distance of vectors as it is, a size in whole numbers."""
     text = Page(site / "model-msm.html").text
     assert "parameters 357,056" in text and "alignment 1.12; uniformity_query -1.38" in text
-    assert (
-        Value("mrr@100", 0.327, 0.004).words == "32.7 ± 0.4" and Value("alignment", 1.117, 0.02).words == "1.12 ± 0.02"
-    )
+    assert Value("alignment", 1.117, 0.02).words == "1.12 ± 0.02"
     assert Value("parameters", 35705600.0, 0.0).words == "35,705,600"
     assert Value("mrr@100", 0.4465, 0.0025).words == "44.7 ± 0.3", "as its table rounds it"
 
@@ -203,11 +200,9 @@ def test_a_copy_under_a_short_name_is_no_row_of_its_own(bench):
 
 
 def test_seeds_that_are_no_grid_are_counted_as_pairs():
-    rows = [
-        SiteRow("mrtydi", "msm", "direct", seeds, [], [], [], False, [])
-        for seeds in ([], ["pt0-ft0", "pt0-ft1"], ["pt0-ft0", "pt0-ft1", "pt1-ft0"])
-    ]
-    assert [row.seed_counts for row in rows] == ["—", "1 × 2", "3"]
+    for seeds, count in ((0, "—"), (2, "1 × 2"), (3, "3")):
+        names = ["pt0-ft0", "pt0-ft1", "pt1-ft0"][:seeds]
+        assert SiteRow("mrtydi", "msm", "direct", names, [], [], [], False, []).seed_counts == count
 
 
 def test_a_dataset_is_no_model_and_a_model_is_headed_by_its_key(site):
@@ -236,7 +231,6 @@ def test_no_paper_may_be_called_as_a_page_of_the_site(site):
 
 
 def test_the_list_of_tables_links_nothing_that_is_not_there(root, kept, tmp_path, monkeypatch):
-    """The page on evidence lies in the project, and this folder elsewhere."""
     write_markdown_site(kept, root, tmp_path / "elsewhere")
     monkeypatch.setattr("stele.tables.site.PAPER_TABLES", tmp_path / "paper_tables")
     (tmp_path / "docs").mkdir()
@@ -249,7 +243,6 @@ def test_the_list_of_tables_links_nothing_that_is_not_there(root, kept, tmp_path
 
 
 def test_verdicts_are_said_in_the_same_words_everywhere(site, root, kept, tmp_path):
-    """Of runs they are seen here or not; `supported` is a word of JSON and CSV."""
     write_markdown_site(kept, root, tmp_path)
     pages = [site / f"{name}.html" for name in ("index", "claims", "how", "msm", "search")]
     texts = {path.name: Page(path).text for path in pages} | {"README.md": (tmp_path / "README.md").read_text()}

@@ -65,6 +65,12 @@ def card(tmp_path, *paths, options=()):
     return [file.read_text(encoding="utf-8") for file in files]
 
 
+def encoding_in_command(evaluated):
+    """What the command of a card says behind --encoding, as `stele evaluate` reads it."""
+    words = shlex.split(reproduce_command(evaluated, "paper"))
+    return encoding_of(words[words.index("--encoding") + 1 :])
+
+
 def test_a_card_says_how_texts_became_vectors_what_came_of_it_and_how_to_make_it_again(tmp_path, results):
     markdown, html = card(tmp_path, results())
     numbers = ["421", "0.2500 [0.200, 0.300]", "0.5000 [0.470, 0.530]", "0.50 %"]
@@ -133,10 +139,9 @@ def test_the_command_of_a_known_model_in_a_folder_and_of_a_prompt_of_two_lines(r
     job = {**one.job, "encoding": {"query_prompt": "Instruct: a\nQuery: "}}
     job["encoding_decided_by"] = {"config": ["query_prompt"]}
     checkpoint = {"job": "sources checkpoint", "model": "me5_small", "repository": None}
-    command = reproduce_command([Evaluated(one.result, {**one.record, "ancestry": {"a": checkpoint}}, job)], "paper")
-    words = shlex.split(command)
-    assert words[:5] == ["stele", "evaluate", "FOLDER", "--name", "me5_small"]
-    assert encoding_of(words[words.index("--encoding") + 1 :]) == job["encoding"]
+    given = [Evaluated(one.result, {**one.record, "ancestry": {"a": checkpoint}}, job)]
+    assert reproduce_command(given, "paper").startswith("stele evaluate FOLDER --name me5_small ")
+    assert encoding_in_command(given) == job["encoding"]
 
 
 def test_the_command_has_what_the_first_benchmark_decides_otherwise(results):
@@ -145,9 +150,7 @@ def test_the_command_has_what_the_first_benchmark_decides_otherwise(results):
     aligned = {"encoding": prompts | {"passage_prompt": "q: "}}
     aligned["encoding_decided_by"] = {"benchmark": ["passage_prompt"], "config": ["query_prompt"]}
     searched = {"encoding": prompts, "encoding_decided_by": {"config": [*prompts]}}
-    read_back = read([results("tatoeba", **aligned), results(**searched)])
-    words = shlex.split(reproduce_command(read_back, "paper"))
-    assert encoding_of(words[words.index("--encoding") + 1 :]) == prompts
+    assert encoding_in_command(read([results("tatoeba", **aligned), results(**searched)])) == prompts
 
 
 def test_the_command_shortens_only_the_lengths_that_max_length_shortened(results):
@@ -156,15 +159,14 @@ def test_the_command_shortens_only_the_lengths_that_max_length_shortened(results
     one = {"encoding": lengths | {"query_length": 32}}
     one["encoding_decided_by"] = {"benchmark": ["query_length"], "config": ["passage_length"]}
     other = {"encoding": lengths, "encoding_decided_by": {"config": [*lengths]}}
-    words = shlex.split(reproduce_command(read([results(**one), results("miracl", **other)]), "paper"))
-    assert encoding_of(words[words.index("--encoding") + 1 :]) == {"max_length": 64, "passage_length": 64}
+    read_back = read([results(**one), results("miracl", **other)])
+    assert encoding_in_command(read_back) == {"max_length": 64, "passage_length": 64}
 
 
 def test_the_command_can_choose_no_dimension_and_no_layer(results):
     chosen = {"dimension": None, "layer": None}
-    (one,) = read([results(encoding=chosen, encoding_decided_by={"config": [*chosen]})])
-    words = shlex.split(reproduce_command([one], "paper"))
-    assert encoding_of(words[words.index("--encoding") + 1 :]) == chosen
+    read_back = read([results(encoding=chosen, encoding_decided_by={"config": [*chosen]})])
+    assert encoding_in_command(read_back) == chosen
 
 
 def test_the_command_names_no_languages_that_only_the_scale_chose(results):

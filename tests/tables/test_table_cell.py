@@ -143,14 +143,12 @@ def test_a_damaged_result_leaves_its_cells_unreadable_and_the_rest_alone(bench, 
 
 
 def test_a_cell_s_state_is_that_of_the_results_folder(bench):
-    """A result that lies there is measured, whatever the context thinks of its row."""
     bench.result("first", {"ar": 0.5, "sw": 0.5})
     context = {"rows": {"first/zero_shot_marco/mrtydi": {"state": "not built"}}, "languages_in_scale": {"mrtydi": []}}
     assert bench.cells(bench.spec(), **context)["first/value/ar"].outcome.state == "measured"
 
 
 def test_a_language_left_out_hides_no_better_answer(bench):
-    """What no rule can build stays `not built` even in a language that the run leaves out."""
     key = "first/zero_shot_marco/mrtydi"
     rows = {key: {"state": "not built", "reason": "no recipe"}}
     cells = bench.cells(
@@ -165,7 +163,6 @@ def test_a_language_left_out_hides_no_better_answer(bench):
 
 
 def test_a_language_that_a_row_cannot_have_says_why(bench):
-    """Beside the others, which are measured; an average is of those, as where a run leaves languages out."""
     key = "first/zero_shot_marco/mrtydi"
     bench.result("first", {"ar": 0.5})
     context = {"left_out": {key: {"sw": "no text of it"}}}

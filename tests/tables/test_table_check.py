@@ -60,7 +60,6 @@ BORROWING = """
 
 @pytest.fixture(scope="module")
 def papers(root):
-    """All tables of all papers."""
     return load_specs(root / "paper_tables")
 
 
@@ -134,7 +133,6 @@ def test_the_names_in_a_figure_are_checked_too(bench, root, capsys):
 
 
 def test_labse_printed_as_infoxlm_is_seen(papers):
-    """The 24 numbers of CCP's row LaBSE stand in three tables, twice under the name InfoXLM large."""
     rows = {(d.table, d.address): d.says.removeprefix("the same numbers: ") for d in check.copied_rows(papers)}
     of_labse = "24 of ccp/3 all/labse (labse), 24 of kept/2 all/labse (labse)"
     of_infoxlm = ", ".join(f"24 of {table} all/infoxlm_large (infoxlm_large)" for table in ("kept/2", "msm/14"))

@@ -40,8 +40,6 @@ def folder(root):
 
 @pytest.fixture
 def write(tmp_path):
-    """Writes a file of verdicts."""
-
     def verdicts(*rows, **facts):
         (path := tmp_path / "msm.json").write_text(json.dumps({"claims": rows, **facts}), encoding="utf-8")
         return path
@@ -125,7 +123,6 @@ def test_verdicts_of_runs_stand_beside_those_on_print_with_their_controls(folder
 
 
 def test_a_line_names_its_rival_and_the_closest_and_prints_the_difference_from_the_same(folder, boxes, write):
-    """What could have been seen stands beside the printed size; limits and what was corrected are on the page."""
     beaten = {"rival": "xlmr", "closest": {"name": "mbert", "mean": 0.5}, "printed_difference": 0.9}
     beaten |= {"reason": "decided by xlmr; the smallest difference is +0.5, mbert; below"}
     row = ROW | beaten | {"key": "best_mrtydi_zero_shot", "rivals": {"ran": 4, "printed": 10}}

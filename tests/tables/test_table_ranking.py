@@ -41,7 +41,6 @@ TABLE = {"stub: Method": "stub: Method\ncompare: table"}
 
 
 def test_unrounded_values_decide_and_the_paper_does_not(bench):
-    """All three print as 44.7; only one is best, and B, which the paper has best, is not."""
     ranks = _ranks(bench, {m: {"ar": v} for m, v in {"a": 0.44701, "b": 0.44699, "c": 0.44700}.items()}, **TABLE)
     assert ranks["a", "ar"] == "best" and ranks["c", "ar"] == "second" and ("b", "ar") not in ranks
 

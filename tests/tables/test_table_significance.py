@@ -8,14 +8,13 @@ import numpy as np
 import pyarrow
 import pyarrow.parquet
 import pytest
-from rendering import filled, render
+from rendering import filled
 from scipy import stats
 
 from stele.command import cli
 from stele.evaluation.scores import Scores
 from stele.evaluation.significance import load_test
 from stele.tables import all_tables
-from stele.tables.render import formats
 from stele.tables.values.significance import compare_rows, p_value
 from tests.sealed import write_sealed
 
@@ -104,14 +103,6 @@ def test_a_row_that_is_worse_is_never_marked_as_better(two):
     assert not cells["first/value/ar"].better
     lower = two.spec(**{"stub: Method": "stub: Method\ndirection: lower\nsignificance: {against: second}"})
     assert compared(two, lower)[0]["first/value/ar"].better  # where lower is better
-
-
-def test_marks_and_legend_are_rendered_the_same_each_time(two):
-    pages = [render(formats.to_markdown, two, two.spec()) for _ in range(2)]
-    assert pages[0] == pages[1]
-    ours = next(line for line in pages[0].splitlines() if line.startswith("| Second") and "ours" in line)
-    assert ours.count("<sup>◆</sup>") == 2
-    assert "◆: better than the second-best row of its column (p &lt; 0.05" in pages[0]
 
 
 def test_results_without_values_per_query_are_not_tested_and_it_says_so(two):

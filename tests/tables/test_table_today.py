@@ -217,7 +217,6 @@ def test_they_stand_together_in_files_of_their_own(together):
 
 
 def test_commands_that_go_through_specs_take_their_folder(together, root, capsys):
-    """Where it is named; of the papers' folder, they go on to read the papers' alone."""
     specs, results = str(root / "paper_tables/today"), ["--results-dir", str(together.parent)]
     assert cli.main(["tables", "check", "--specs", specs]) == 0
     assert "all: 0 cells of 7 tables" in capsys.readouterr().out
