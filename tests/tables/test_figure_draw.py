@@ -262,11 +262,11 @@ def test_the_files_are_the_same_bytes_each_time_and_text_stays_text(bench, text,
 
 
 def test_letters_that_mean_something_elsewhere_come_out_as_they_are(bench, tmp_path):
-    path = write_spec(bench.folder, CURVES, **{"caption: Two curves": "caption: 5 % of <b> & $x$"})
+    path = write_spec(bench.folder, CURVES, **{"caption: Two curves": "caption: 5 % of <b> & $x_{$"})
     (path.parent / "paper.yaml").write_text('name: "Pay $5_{ or $6"\n', encoding="utf-8")
     assert drawn_by_command(bench, path, tmp_path / "a.svg") == 0
     svg = (tmp_path / "a.svg").read_text(encoding="utf-8")
-    assert "5 % of &lt;b&gt; &amp; $x$ &amp; their points." in svg and "Two $x_1$" in svg
+    assert "5 % of &lt;b&gt; &amp; $x_{$ &amp; their points." in svg and "Two $x_1$" in svg
     assert "Pay $5_{ or $6, figure 98" in svg
 
 
