@@ -159,7 +159,7 @@ def run(args: Finetune) -> None:
 
 
 def losses(module: Any, data: Any, recipe: Any, seed: int, process: Any) -> Any:
-    """MicroBatches for the training loop: this process's own groups of each step, or its shares of all groups."""
+    """MicroBatches of this process for the training loop."""
     from stele.finetuning.dual_encoder.batches import training_group
     from stele.finetuning.dual_encoder.model import group_loss
     from stele.training.loop import MicroBatches
@@ -186,7 +186,7 @@ def describe(recipe: Any, module: Any, data: Any, steps: int, outcome: Outcome, 
         "epochs": round(steps / recipe.steps_per_epoch(len(data)), 4),
         "global_batch": recipe.batch * recipe.accumulation,
         "contrastive_group": {"queries": recipe.batch, "passages_at_most": recipe.batch * (1 + recipe.hard_negatives)},
-        "negatives_per_query": int(negatives) if negatives == int(negatives) else negatives,  # a mean with a ratio
+        "negatives_per_query": int(negatives) if negatives == int(negatives) else negatives,
         "precision": recipe.precision,
         "examples": data.counts,
         "losses": outcome["losses"],
@@ -214,7 +214,7 @@ def read_set(
     most: int | None,
     negatives: Path | None = None,
 ) -> Examples:
-    """Reads and tokenises at most `most` examples of a split of the set `chosen`, with mined `negatives` if given."""
+    """Reads and tokenises at most `most` examples of a split, with mined `negatives` if given."""
     from stele.benchmarks.transfer_set import MinedNegatives, replaced
     from stele.finetuning.dual_encoder.examples import read_examples
 

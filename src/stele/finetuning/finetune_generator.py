@@ -99,7 +99,7 @@ def run(args: FinetuneGenerator) -> None:
 
 
 def drawn_pairs(recipe: GeneratorRecipe, training: Mapping[str, Path], seed: int) -> tuple[list[Pair], int]:
-    """Draws (query, first positive) pairs by the seed. Returns them and the number of all. Raises SteleError for 0."""
+    """Draws (query, first positive) pairs; returns them and the number of all. Raises SteleError for 0."""
     source = load_reader(recipe.training_set.module, TrainingReader)
     pairs = [
         (example.query, f"{example.positives[0].title} {example.positives[0].text}".strip())

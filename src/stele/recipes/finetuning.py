@@ -261,7 +261,7 @@ class GeneratorOfLanguage(Strict):
 
 
 class GeneratorRecipe(Optimisation):
-    """Recipe of a query generator's fine-tuning: passage in, query out, label-smoothed cross-entropy of its tokens."""
+    """Recipe of a query generator's fine-tuning: passage in, query out."""
 
     CATALOGUE_KEYS: ClassVar = ("by_language",)
     by_language: dict[str, GeneratorOfLanguage] = plan_key(

@@ -41,7 +41,7 @@ class Shape(NamedTuple):
 
     @classmethod
     def in_folder(cls, folder: Path) -> Shape | None:
-        """Reads the sizes from a folder's first config.json (by path) that states all four; None if there is none."""
+        """Sizes in a folder's first config.json that states all four; None if there is none."""
         for file in sorted(folder.rglob("config.json")):
             config = read_object(file)
             sizes = [config.get(key) for key in ("num_hidden_layers", "hidden_size", "intermediate_size", "vocab_size")]

@@ -204,7 +204,7 @@ def methods() -> dict[str, type[MiningRecipe]]:
 
 
 def parse_recipe(values: Values, where: str = "--recipe") -> MiningRecipe:
-    """Validates a recipe with the model of its method; raises SteleError with the key at fault and what is valid."""
+    """Validates a recipe with the model of its method; raises SteleError for wrong keys."""
     if not isinstance(values.get("method"), str):
         raise SteleError(f"{where}: want an object with the key `method`, one of {', '.join(methods())}")
     if values["method"] not in methods():

@@ -264,7 +264,7 @@ def recipe_model(objective: str) -> type[PretrainingRecipe]:
 
 
 def parse_recipe(values: Values, where: str = "--recipe") -> PretrainingRecipe:
-    """Validates a recipe with the model of its objective; raises SteleError with the key at fault and what is valid."""
+    """Validates a recipe with the model of its objective; raises SteleError for wrong keys."""
     if "objective" not in values:
         raise SteleError(f"{where}: the key `objective` is missing; give the name of a file in training/objectives")
     if values["objective"] not in (known := module_names(OBJECTIVES)):

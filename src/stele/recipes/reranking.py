@@ -131,7 +131,7 @@ SCORERS: dict[str, type[RerankingRecipe]] = {
 
 
 def parse_recipe(values: Values, where: str = "--recipe") -> RerankingRecipe:
-    """Validates a recipe with the model of its scorer; raises SteleError with the key at fault and what is valid.
+    """Validates a recipe with the model of its scorer; raises SteleError for wrong keys.
 
     >>> parse_recipe({"scorer": "knrm", "batch": 10, "learning_rate": 1e-3}).outputs
     1

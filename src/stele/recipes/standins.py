@@ -221,7 +221,7 @@ def kinds() -> dict[str, type[Recipe]]:
 
 
 def parse_recipe(values: Any, where: str = "--recipe") -> Recipe:
-    """Validates a recipe with the class of its kind. Raises SteleError with the key at fault and what is valid."""
+    """Validates a recipe with the class of its kind; raises SteleError for wrong keys."""
     if not isinstance(values, Mapping) or not isinstance(values.get("kind"), str):
         raise SteleError(f"{where}: want an object with `kind`, one of {', '.join(kinds())}")
     if values["kind"] not in kinds():

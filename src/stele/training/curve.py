@@ -129,7 +129,7 @@ def diverged(step: int, what: str) -> SteleError:
 
 
 def weigh(value: Tensor | tuple[Tensor, float]) -> tuple[Tensor, float]:
-    """Weighted loss of a micro-batch and its weight, from (mean loss, weight); a loss alone has weight 1."""
+    """(Weighted loss, weight) of a micro-batch; a loss alone has weight 1."""
     mean, weight = value if isinstance(value, tuple) else (value, 1.0)
     return mean * weight, weight
 

@@ -99,7 +99,7 @@ class ProjectionHead(nn.Module):
         return torch.stack([norm.seen for norm in self.norms])
 
     def update(self, seen: Tensor, number: int) -> None:
-        """Moves the running statistics of set `number` towards those of a batch, [norms, 2, width] like `seen()`."""
+        """Updates the running statistics of set `number` by a batch's, [norms, 2, width] like `seen()`."""
         for norm, statistics in zip(self.norms, seen, strict=True):
             norm.update(statistics, number)
 

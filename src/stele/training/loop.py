@@ -156,7 +156,7 @@ class _Run:
         return True
 
     def _finite(self, losses: Losses) -> bool:
-        """Whether the losses of all processes and the gradient are finite; all processes get the same answer."""
+        """Whether losses and gradient of all processes are finite."""
         total = sum(value.detach() for value, _ in losses.values())
         if not self.scaler.is_enabled():  # under float16 a gradient overflows now and then, and the step is skipped
             total = total + nn.utils.get_total_norm([p.grad for p in self.parameters if p.grad is not None])
@@ -194,7 +194,7 @@ class _Run:
         return late and self.step < self.steps
 
     def agreed(self, stop: bool, save: bool) -> tuple[bool, bool]:
-        """Agrees on (stop, save) with all processes: whether any got a signal, whether the main one is due to save."""
+        """Agrees on (stop, save) with all processes: any got a signal, the main one is due to save."""
         if self.process.world == 1:
             return stop, save
         flags = torch.tensor([stop, save and self.process.is_main], device=self.process.device).long()

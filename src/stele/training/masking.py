@@ -94,7 +94,7 @@ def pieces_by_length(lengths: np.ndarray, chunk: int | None = None) -> list[np.n
 
 
 def computed_length(lengths: np.ndarray, chunk: int | None = None) -> float:
-    """Mean number of tokens per text that an encoder computes, including the padding within `pieces_by_length`."""
+    """Mean number of tokens per text that an encoder computes, padding included."""
     return _computed(lengths, pieces_by_length(lengths, chunk)) / len(lengths)
 
 

@@ -139,7 +139,7 @@ def read_examples(
 
 
 def _laid_out(lists: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray]:
-    """Concatenated row numbers of all lists, int64, and the offset of each list and of the end, int64."""
+    """Row numbers of all lists, and the offset of each list and of the end, int64."""
     ends = np.cumsum([0, *map(len, lists)], dtype=np.int64)
     return np.fromiter(chain.from_iterable(lists), np.int64, ends[-1]), ends
 
@@ -175,7 +175,7 @@ def load_examples(folder: Path) -> Examples:
 
 
 def examples_in(folder: Path, read: Callable[[], Examples], process: ProcessContext) -> Examples:
-    """Loads the training set saved in `folder`; the main process reads and saves it first if needed, others wait."""
+    """Loads the training set saved in `folder`; the main process reads and saves it first if needed."""
     if process.is_main and not (folder / COUNTS).exists():  # a network file system may have kept an emptied folder
         save_examples(folder, read())
     process.barrier()

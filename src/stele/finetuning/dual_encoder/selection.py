@@ -65,7 +65,7 @@ class Selection(Evaluation):
         return {name: value}
 
     def vectors(self, kind: Kind, rows: np.ndarray) -> Tensor:
-        """Vectors [len(rows), d] on every process. Raises SteleError if one is not finite: its rank would be best."""
+        """Vectors [len(rows), d] on every process. Raises SteleError if one is not finite."""
         tokens: Tokens = self.data.queries if kind == "query" else self.data.passages
         processes = self.process if self.process.world > 1 and len(rows) >= self.process.world else None
         with torch.no_grad(), autocast(self.module.device, self.recipe.precision):

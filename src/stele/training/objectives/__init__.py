@@ -83,11 +83,11 @@ class Objective(ABC):
         return vectors - 1
 
     def choices(self, vocabulary: int) -> int:
-        """Number of classes of a prediction if the loss is not contrastive; `vocabulary` is the vocabulary's size."""
+        """Number of classes of a prediction, for a loss that is not contrastive."""
         return vocabulary
 
     def computed_length(self, batch: Batch, side: str = "") -> float:
-        """Mean number of tokens that the encoder computes per text of a batch (or of a `side`), padding included."""
+        """Mean number of tokens that the encoder computes per text of a batch, or of a `side`."""
         mask = batch.get(f"{side}mask")
         if mask is None:
             return batch[f"{side}ids"].shape[1]

@@ -19,7 +19,7 @@ EPS = 1e-12  # of DistilBERT, whose configuration does not say it
 
 
 class Layer(nn.Module):
-    """Post-norm Transformer layer (BERT's) that can compute its output for one position of each sequence only."""
+    """Post-norm Transformer layer (BERT's) that can compute its output for one position alone."""
 
     def __init__(self, width: int, heads: int, inner: int, dropout: float, eps: float) -> None:
         super().__init__()

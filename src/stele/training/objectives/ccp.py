@@ -103,7 +103,7 @@ class Recipe(PretrainingRecipe):
     @model_validator(mode="before")
     @classmethod
     def _groups_of_a_step(cls, values: Values) -> Values:
-        """Sets `groups` so that a step has `step_pairs` pairs at any group size (Table 6), and MLM batches likewise."""
+        """Sets `groups`, and MLM's, so that a step has `step_pairs` pairs at any group size (Table 6)."""
         pairs, step = values.get("pairs"), values.get("step_pairs")
         if not isinstance(step, int):
             return values
