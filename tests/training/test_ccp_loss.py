@@ -73,6 +73,14 @@ def test_without_a_bank_the_group_is_all_there_is():
     assert figures["chance"].item() == pytest.approx(np.log(2))
 
 
+def test_the_bank_is_first_in_first_out_across_its_end():
+    bank = MemoryBank(size=5, width=1)
+    for first, expected in ((1, [1, 2, 0, 0, 0]), (3, [1, 2, 3, 4, 0]), (5, [6, 2, 3, 4, 5])):
+        bank.push(torch.tensor([[float(first)], [first + 1.0]]), torch.tensor([0, 1]))
+        assert bank.vectors.flatten().tolist() == expected
+    assert bank.tags.flatten().tolist() == [1, 1, 0, 1, 0] and bank.pushed.tolist() == [6]
+
+
 def test_a_bank_for_each_language():
     bank = MemoryBank(size=2, width=1, queues=3)
     bank.push(torch.arange(1.0, 6.0)[:, None], torch.tensor([0, 2, 2, 0, 2]))
