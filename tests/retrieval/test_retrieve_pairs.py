@@ -1,7 +1,5 @@
 """Aligned texts (Tatoeba): one collection's texts are another's queries, each encoded once, also after kill -9."""
 
-import json
-
 import numpy as np
 import pytest
 import test_retrieve as retrieval
@@ -51,19 +49,6 @@ def test_each_text_is_encoded_once_and_ranks_as_if_twice(tmp_path, encoder, data
         for query in once[name].queries:
             scores, others = ([score for _, score in run.hits(query)] for run in (once[name], twice[name]))
             assert scores == pytest.approx(others, abs=1e-6)
-
-
-def test_prompts_of_queries_stand_before_both_sides_where_texts_are_of_one_kind(tmp_path, encoder, data, kinds):
-    spec = SPEC | {"query_prompt": "a ", "passage_prompt": "b "}
-    aligned = {"models": spec, "benchmark": {"passages_as_queries": True}}
-    retrieve.run(arguments(tmp_path, encoder, data, "aligned", aligned))
-    assert kinds == ["passage"] * 160  # each text once
-    retrieve.run(arguments(tmp_path, encoder, data, "alike", spec | {"passage_prompt": "a "}))
-    retrieve.run(arguments(tmp_path, encoder, data, "apart", spec))
-    runs = {name: files(tmp_path / name) for name in ("aligned", "alike", "apart")}
-    assert runs["aligned"] == runs["alike"] != runs["apart"]
-    record = json.loads((tmp_path / "aligned/retrieval.json").read_text())
-    assert record["encoding"]["passage_prompt"] == "a "
 
 
 @pytest.mark.parametrize(
