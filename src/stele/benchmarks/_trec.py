@@ -251,7 +251,7 @@ def warn_missing_judged(
     Such documents stay judged, as in trec_eval. Only the few thousand judged ids are held in memory: a collection may
     have tens of millions. `name` is the collection's name in the warning.
     """
-    lacking = {document for of_query in judgments.values() for document in of_query}
+    lacking = set().union(*judgments.values())
     for passage in passages:
         lacking.discard(passage.id)
         yield passage

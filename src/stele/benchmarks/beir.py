@@ -91,7 +91,7 @@ class Beir(RetrievalReader):
     def judgments(self, data: Data, query_set: QuerySet) -> Judgments:
         """Maps query id -> {document id: score}; warns of judged ids that no document has."""
         judged = _judged(data, query_set.language)
-        named = {name for documents in judged.values() for name in documents}
+        named = set().union(*judged.values())
         if lacking := _not_in_corpus(data, query_set.language, named):
             logger.warning(
                 "%s: %d of %d judged documents are not in the corpus (%s); they stay judged, and are never found",

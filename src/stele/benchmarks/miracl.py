@@ -57,7 +57,7 @@ class Miracl(RetrievalReader, TrainingReader):
         """
         for language in sorted(data.get(TRAINING, {})):
             judged = read_qrels(_file(data, TRAINING, language, split, "qrels"))
-            named = {name for documents in judged.values() for name in documents}
+            named = set().union(*judged.values())
             texts = {passage.id: passage for passage in self.passages(data, language) if passage.id in named}
             if lacking := sorted(named - texts.keys()):
                 logger.warning(

@@ -34,7 +34,7 @@ class Mmarco(TrainingReader):
             query: [passage for passage, grade in judged.items() if grade > 0]
             for query, judged in read_qrels(qrels).items()
         }
-        wanted = {passage for passages in relevant.values() for passage in passages}
+        wanted = set().union(*relevant.values())
         for language, folder in data[DATASET].items():
             name = name_in_files(language, DATASET)
             queries = _texts(located(folder, f"{name}_queries.train.tsv"), relevant)

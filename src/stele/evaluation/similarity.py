@@ -89,7 +89,8 @@ def nearest(x: np.ndarray, y: np.ndarray, similarity: str) -> tuple[np.ndarray, 
     for block in SIMILARITIES[similarity](x, y):
         scores = block.astype(np.float32)
         parts.append((scores.argmax(axis=1), scores.max(axis=1)))
-    return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+    indices, best = zip(*parts, strict=True)
+    return np.concatenate(indices), np.concatenate(best)
 
 
 def accuracy(x: np.ndarray, y: np.ndarray) -> float:

@@ -16,8 +16,9 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, fields
+from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
@@ -116,19 +117,18 @@ def run(args: Compare) -> None:
     if differences:
         logger.warning("the systems' texts were encoded differently: %s", differences)
     comparisons = {metric: compare_all(systems, metric, choices) for metric in choices.metrics}
+    rows = _rows(chain.from_iterable(comparisons.values()))
     labels = frozenset().union(*(system.labels for system in systems.values()))
     print("\n\n".join(comparison_report(group, choices, labels) for group in comparisons.values()))
     if args.output:
-        write_json(args.output, files, systems, comparisons, choices, labels, clock)
+        write_json(args.output, files, systems, rows, choices, labels, clock)
     if args.csv:
-        rows = [row.values() for group in comparisons.values() for row in _rows(group)]
         with atomic_file(args.csv) as handle:
-            write_csv(handle, [COLUMNS, *rows])
+            write_csv(handle, [COLUMNS, *map(dict.values, rows)])
 
 
-def write_json(path: Path, files, systems, comparisons, choices: Choices, labels: frozenset[str], clock) -> None:
+def write_json(path: Path, files, systems, rows: list[dict], choices: Choices, labels: frozenset[str], clock) -> None:
     """Writes the comparisons, unrounded (null where a test gives no value), with a record of systems and settings."""
-    rows = [row for group in comparisons.values() for row in _rows(group)]
     records.write_record(
         path,
         job=JOB,
@@ -155,14 +155,13 @@ def write_json(path: Path, files, systems, comparisons, choices: Choices, labels
     )
 
 
-def _rows(comparisons: Sequence[Comparison]) -> list[dict]:
-    return [
-        {
-            key: None if isinstance(value, float) and math.isnan(value) else value
-            for key, value in asdict(comparison).items()
-        }
-        for comparison in comparisons
-    ]
+def _rows(comparisons: Iterable[Comparison]) -> list[dict]:
+    rows = list(map(asdict, comparisons))
+    for row in rows:
+        for key, value in row.items():
+            if isinstance(value, float) and math.isnan(value):
+                row[key] = None
+    return rows
 
 
 def _files(systems: Sequence[Sequence[str]]) -> dict[str, list[str]]:

@@ -50,4 +50,4 @@ def by_language(languages: Iterable[str], what: str) -> dict[str, int]:
 
 def present(numbers: Mapping[str, int]) -> int:
     """Number of languages with a count above 0."""
-    return sum(1 for number in numbers.values() if number)
+    return sum(map(bool, numbers.values()))

@@ -132,9 +132,11 @@ def _query_sets(
 
 def _translations(outputs, query_set: QuerySet) -> dict[str, dict[str, int]]:
     """Judgments of Stele's own search of parallel texts, where translations share an id; {} for other outputs."""
-    searched = [output for _, output in outputs if output.record.get("parallel") is True]
-    runs = [output.runs[query_set] for output in searched if query_set in output.runs]
-    return {query: {query: 1} for run in runs for query in run.queries}
+    judged: dict[str, dict[str, int]] = {}
+    for _, output in outputs:
+        if output.record.get("parallel") is True and query_set in output.runs:
+            judged |= {query: {query: 1} for query in output.runs[query_set].queries}
+    return judged
 
 
 def _owners(rights: Mapping[QuerySet, Mapping[str, Any]]) -> dict[str, list[QuerySet]]:
