@@ -225,14 +225,12 @@ def test_a_count_of_wins_asks_for_the_bar_and_for_certainty():
     assert (ahead.state, ahead.reason) == ("undecided", "4, claimed 3; 1 by less than the bar")
 
 
-def test_what_is_not_known_may_decide_a_count():
+def test_counts_are_exact_or_limits_and_costs_within_a_quarter():
+    """What is not known may decide a count."""
     exact = [findings.count(number, 11, unknown=2).state for number in (8, 9, 11, 12)]
     assert exact == ["reversed", "undecided", "undecided", "reversed"]
     limits = [findings.count(number, 11, ge, unknown=2).state for number in (8, 9, 11)]
     assert limits == ["reversed", "undecided", "supported"]
-
-
-def test_counts_are_exact_and_costs_within_a_quarter():
     assert [findings.count(n, 15).state for n in (15, 14)] == ["supported", "reversed"]
     assert [findings.count(n, 15, ge).state for n in (15, 14)] == ["supported", "reversed"]
     assert [findings.cost(r, 2.0).state for r in (2.5, 1.5, 2.6)] == ["supported", "supported", "reversed"]

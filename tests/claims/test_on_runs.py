@@ -208,6 +208,7 @@ CLOSE = {"mbert": 0.0, "msm": {"ar": 0.05, "sw": -0.003, "th": 0.05}}
         (WINS | {"value": 4}, ONE_AGAINST, {}, "reversed"),
         (WINS | {"value": 3}, ONE_AGAINST, {"seeds": 1}, "undecided"),
         (WINS | {"value": 4}, CLOSE, QUIET, "undecided"),
+        ({"kind": "other", "printed": {"verdict": "undecided", "why": "no time is printed"}}, AHEAD, {}, "no data"),
     ],
 )
 def test_the_state_on_runs(judged, claim, effects, how, state):
@@ -300,11 +301,6 @@ def test_a_floor_of_a_whole_paper_is_in_points_whatever_a_table_s_unit_is(tmp_pa
     rising = judged(OVER_TIME | {"shape": "rising"}, {"mbert": 0.0, "xlmr": 0.04, "msm": 0.08}).verdict
     assert (rising.state, f"below {floor / 100:g}" in rising.reason) == (state, state == "floor")
     assert judged(GREATER | {"floor": 1.0}, AHEAD).verdict.state == "supported", "its own, in its table's unit"
-
-
-def test_what_a_reader_decided_has_no_data(judged):
-    other = {"kind": "other", "printed": {"verdict": "undecided", "why": "no time is printed"}}
-    assert judged(other, AHEAD).verdict.state == "no data"
 
 
 def test_gains_of_two_benchmarks_have_the_queries_of_both(tmp_path, judged):
