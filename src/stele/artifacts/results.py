@@ -150,27 +150,27 @@ def mean_over_seeds(results: Sequence[Result]) -> Result:
     first, metrics = results[0], {}
     for name in first.metrics:
         of_seeds = [result.metrics[name] for result in results if name in result.metrics]
-        shared = [
-            code
-            for code in of_seeds[0].languages
-            if len(of_seeds) == len(results) and all(code in m.languages for m in of_seeds)
-        ]
-        values = {code: [metric.languages[code] for metric in of_seeds] for code in shared}
-        means = {code: math.fsum(each) / len(each) for code, each in values.items()}
-        if means:
-            guess = Guess(languages=_means(of_seeds, "languages"), errors=_means(of_seeds, "errors"))
-            metrics[name] = Metric(languages=means, n=of_seeds[0].n, values=BySeed(languages=values), guess=guess)
+        values = _shared([metric.languages for metric in of_seeds])
+        if values and len(of_seeds) == len(results):
+            guesses = _shared([metric.guess.languages for metric in of_seeds])
+            errors = _shared([metric.guess.errors for metric in of_seeds])
+            guess = Guess(languages=_means(guesses), errors=_means(errors))
+            by_seed = BySeed(languages=values)
+            metrics[name] = Metric(languages=_means(values), n=of_seeds[0].n, values=by_seed, guess=guess)
     labels = sorted({label for result in results for label in result.labels})
     diverged = {seed: why for result in results for seed, why in result.diverged.items()}
     seeds = [result.seeds for result in results if result.seeds]
     return first.model_copy(update={"metrics": metrics, "labels": labels, "seeds": seeds, "diverged": diverged})
 
 
-def _means(of_seeds: Sequence[Metric], part: str) -> dict[str, float]:
-    """Means over seeds of the guesses' values or errors, for the languages that all seeds have."""
-    by_seed = [getattr(metric.guess, part) for metric in of_seeds]
-    shared = [code for code in by_seed[0] if all(code in of_seed for of_seed in by_seed)]
-    return {code: math.fsum(of_seed[code] for of_seed in by_seed) / len(by_seed) for code in shared}
+def _shared(by_seed: Sequence[Mapping[str, float]]) -> dict[str, list[float]]:
+    """Values of all seeds, for each language that all have."""
+    codes = [code for code in by_seed[0] if all(code in values for values in by_seed)]
+    return {code: [values[code] for values in by_seed] for code in codes}
+
+
+def _means(values: Mapping[str, Sequence[float]]) -> dict[str, float]:
+    return {code: math.fsum(of_seeds) / len(of_seeds) for code, of_seeds in values.items()}
 
 
 def result_files(results_dir: Path | str, each_seed: bool = False) -> Iterator[Path]:
