@@ -80,16 +80,13 @@ def records_among(value: Any) -> Iterator[Path]:
                 continue
 
 
-def damages(path: Path, whole: bool = True, key: str = "") -> Iterator[Damage]:
-    """Yields each damage of a record and its files, none if `path` is no record; `key` seeds the sampled parts."""
-    if not (record := _read(path)):
-        return
-    job, damaged = str(record.get("job")), False
-    for damage in _damages_of(record, path, whole, key):
-        damaged = True
-        yield damage
-    if not damaged and (problem := seal_problem(record, path)):
-        yield Damage(path, problem, path, job)
+def damages(path: Path, whole: bool = True, key: str = "") -> list[Damage]:
+    """Each damage of a record and its files, [] if `path` is no record; `key` seeds the sampled parts."""
+    record = _read(path)
+    damaged = list(_damages_of(record, path, whole, key))
+    if record and not damaged and (problem := seal_problem(record, path)):
+        return [Damage(path, problem, path, str(record.get("job")))]
+    return damaged
 
 
 def _damages_of(record: Record, path: Path, whole: bool, key: str) -> Iterator[Damage]:
