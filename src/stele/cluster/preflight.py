@@ -210,11 +210,7 @@ def _is_address(place: str) -> bool:
     return place.startswith(("http://", "https://"))
 
 
-def _host(url: str) -> str:
-    return urlsplit(url).netloc
-
-
-def unanswered(urls: Mapping[str, str], seconds: float = SECONDS) -> dict[str, str]:
+def unanswered(urls: Mapping[str, str]) -> dict[str, str]:
     """Queries all hosts at once (`urls`: one address per host); returns those that give no answer, with the reason.
 
     Any HTTP status is an answer.
@@ -223,7 +219,7 @@ def unanswered(urls: Mapping[str, str], seconds: float = SECONDS) -> dict[str, s
 
     def why_silent(url: str) -> str | None:
         try:
-            requests.head(url, timeout=seconds, allow_redirects=False)
+            requests.head(url, timeout=SECONDS, allow_redirects=False)
         except requests.RequestException as error:
             return type(error).__name__
         return None
@@ -242,8 +238,9 @@ def network_problems(plan: Plan, jobs: Iterable[JobRequest]) -> dict[str, list[s
         for addresses in fetched_files(plan, job):
             urls = locations(addresses, mirrors, offline)
             if urls is not None:
-                address_of |= {_host(url): url for url in urls}
-                group = waiting.setdefault(tuple(dict.fromkeys(map(_host, urls))), [])
+                by_host = {urlsplit(url).netloc: url for url in urls}
+                address_of |= by_host
+                group = waiting.setdefault(tuple(by_host), [])
                 if job not in group[-1:]:
                     group.append(job)
     silent_hosts = unanswered(address_of) if address_of else {}

@@ -11,9 +11,8 @@ from stele.cluster import squeue
 from stele.errors import nearest
 from stele.files.formats import amount
 
-FORMAT = "%P|%l|%c|%m|%G|%D"
 # prints a line for each kind of node, also of hidden partitions
-SINFO = ["sinfo", "--noheader", "--exact", "--all", f"--format={FORMAT}"]
+SINFO = ["sinfo", "--noheader", "--exact", "--all", "--format=%P|%l|%c|%m|%G|%D"]
 WAYS = {
     "CPUs": "use another partition or --set-threads RULE=NUMBER",
     "MB of memory": "use another partition or --set-resources RULE:mem_mb=NUMBER",

@@ -164,11 +164,8 @@ def shape_of(plan: Plan, model: str) -> Known:
 
 def _stated_shape(plan: Plan, model: str, users_folder: str | None) -> Shape | None:
     """Shape in a checkpoint's config.json, in the user's folder or the fetched one; None if neither has it."""
-    for folder in _checkpoint_folders(plan, model, users_folder):
-        shape = Shape.in_folder(folder)
-        if shape:
-            return shape
-    return None
+    shapes = map(Shape.in_folder, _checkpoint_folders(plan, model, users_folder))
+    return next(filter(None, shapes), None)
 
 
 def positions_of(plan: Plan, model: str) -> int | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +16,7 @@ from stele.cluster.sizes import UNKNOWN, shape_of
 from stele.plan.plan import Plan
 
 REFERENCE = "a100"  # the GPU for which hours are given if the cluster's own is unknown
+LISTED = 4  # most names that a text lists
 
 
 @dataclass(frozen=True)
@@ -149,25 +151,22 @@ def from_catalogue(plan: Plan, rule: str, wildcards: Mapping[str, str]) -> list[
     benchmark = wildcards.get("benchmark")
     names = [benchmark] if benchmark and not generated and benchmark not in catalogue.added("benchmarks") else []
     model = wildcards.get("model")
-    if model in plan.models.all and plan.models.all[model].has_encoder and not _has_folder(plan, model):
-        root = plan.models.root(model)
-        if root in catalogue.entries(Checkpoint):
-            names.append(root)
-        elif not shape_of(plan, root).known:
-            names.append(UNKNOWN)
+    if model not in plan.models.all or not plan.models.all[model].has_encoder:
+        return names
+    root = plan.models.root(model)
+    if plan.world.standin(root) or "path" in plan.models.checkpoint_source(root):
+        return names  # generated here, or the user's folder
+    if root in catalogue.entries(Checkpoint):
+        names.append(root)
+    elif not shape_of(plan, root).known:
+        names.append(UNKNOWN)
     return names
 
 
-def _has_folder(plan: Plan, model: str) -> bool:
-    """Whether the checkpoint that a model starts from is the user's folder or generated here."""
-    root = plan.models.root(model)
-    return bool(plan.world.standin(root)) or "path" in plan.models.checkpoint_source(root)
-
-
-def named(sizes: Iterable[tuple[str, float]], listed: int = 4) -> str:
-    """Joins names by decreasing sum of their sizes, at most `listed` of them."""
-    sums: dict[str, float] = {}
+def named(sizes: Iterable[tuple[str, float]]) -> str:
+    """Joins names by decreasing sum of their sizes, at most LISTED of them."""
+    sums: Counter[str] = Counter()
     for name, size in sizes:
-        sums[name] = sums.get(name, 0.0) + size
-    names = sorted(sums, key=lambda name: -sums[name])
-    return ", ".join(names[:listed]) + (", ..." if len(names) > listed else "")
+        sums[name] += size
+    largest = [name for name, _ in sums.most_common(LISTED)]
+    return ", ".join(largest) + (", ..." if len(sums) > LISTED else "")
