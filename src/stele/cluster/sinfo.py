@@ -39,8 +39,8 @@ class Nodes:
 def minutes(text: str) -> float:
     """Converts a time limit of SLURM, [DD-[HH:]]MM:SS, to minutes; inf if there is none.
 
-    >>> minutes("2-00:00:00"), minutes("1:30:00"), minutes("10:00"), minutes("infinite")
-    (2880.0, 90.0, 10.0, inf)
+    >>> [minutes(text) for text in ("2-00:00:00", "1:30:00", "10:00", "30", "infinite")]
+    [2880.0, 90.0, 10.0, 0.5, inf]
     """
     if not re.fullmatch(r"[\d:-]+", text):
         return math.inf
@@ -54,8 +54,8 @@ def minutes(text: str) -> float:
 def gpus(text: str) -> dict[str, int]:
     """Number of GPUs by model in SLURM's generic resources, of sinfo's output or of a job's request.
 
-    >>> gpus("gpu:h100:4(S:0-1),gpu:a100:2,nvme:1"), gpus("(null)"), gpus("gpu:2")
-    ({'h100': 4, 'a100': 2}, {}, {'': 2})
+    >>> gpus("gpu:h100:4(S:0-1),gpu:a100:2,nvme:1"), gpus("(null)"), gpus("gpu:2"), gpus("gpu")
+    ({'h100': 4, 'a100': 2}, {}, {'': 2}, {'': 1})
     """
     models: dict[str, int] = {}
     for item in re.sub(r"\([^)]*\)", "", text).split(","):
@@ -197,8 +197,10 @@ def problems_of_retries(
 def granted_minutes(runtime: int, attempts: int, most: float, resumes: bool) -> float:
     """Minutes that a job gets: the sum over its attempts if they resume from one another, otherwise the longest.
 
-    >>> granted_minutes(1440, 4, 1440, resumes=True), granted_minutes(240, 3, math.inf, resumes=False)
-    (5760, 720)
+    >>> [granted_minutes(240, 4, most, resumes=True) for most in (math.inf, 300)]
+    [2400, 1140]
+    >>> [granted_minutes(240, 4, most, resumes=False) for most in (math.inf, 300)]
+    [960, 300]
     """
     each = [min(runtime * attempt, most) for attempt in range(1, attempts + 1)]
     return sum(each) if resumes else max(each)
