@@ -16,28 +16,12 @@ METRICS = {
 }
 
 
-def write(
-    folder,
-    name,
-    setting=None,
-    seeds=({"pretraining": 0, "finetuning": 0},),
-    metrics=METRICS,
-    labels=("generated data",),
-):
-    benchmark, model, rest = name.split("/", 2)
+def write(folder, name, setting=None, seeds=({"pretraining": 0, "finetuning": 0},), metrics=METRICS):
+    benchmark, model, own_setting = name.split("/")[:3]
     path = folder / f"{name}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
-    setting = setting or rest.split("/")[0]
-    seeds = list(seeds) if isinstance(seeds, tuple) else seeds
-    content = {
-        "benchmark": benchmark,
-        "model": model,
-        "setting": setting,
-        "seeds": seeds,
-        "metrics": metrics,
-        "labels": labels,
-    }
-    return write_sealed(path, content)
+    row = {"benchmark": benchmark, "model": model, "setting": setting or own_setting, "seeds": seeds}
+    return write_sealed(path, {**row, "metrics": metrics, "labels": ["generated data"]})
 
 
 def test_load_results_gives_one_row_a_value(tmp_path):
@@ -45,12 +29,8 @@ def test_load_results_gives_one_row_a_value(tmp_path):
     frame = stele.load_results(tmp_path)
     assert list(frame.columns) == COLUMNS and len(frame) == 6
     row = frame.query("metric == 'mrr@100' and language == 'sw'").iloc[0]
-    assert (row["benchmark"], row["model"], row["setting"], row["seeds"]) == (
-        "mrtydi",
-        "msm",
-        "multilingual",
-        "pt0-ft0",
-    )
+    key = ["benchmark", "model", "setting", "seeds"]
+    assert row[key].tolist() == ["mrtydi", "msm", "multilingual", "pt0-ft0"]
     assert (row["value"], row["n"], row["labels"]) == (0.25, 5, "generated data")
     average = frame.query("metric == 'mrr@100' and language == 'average'").iloc[0]
     assert (average["value"], average["n"]) == (0.375, 15)
@@ -60,8 +40,8 @@ def test_means_and_single_seeds_are_apart(tmp_path):
     seeds = ({"pretraining": 0, "finetuning": 0}, {"pretraining": 0, "finetuning": 1})
     mean = {"mrr@100": METRICS["mrr@100"] | {"std": {"languages": {"en": 0.1, "sw": None}, "average": 0.2}}}
     write(tmp_path, "mrtydi/msm/multilingual", seeds=seeds, metrics=mean)
-    for seed in seeds:
-        write(tmp_path, f"mrtydi/msm/multilingual/pt0-ft{seed['finetuning']}", seeds=seed)
+    for number, seed in enumerate(seeds):
+        write(tmp_path, f"mrtydi/msm/multilingual/pt0-ft{number}", seeds=seed)
     (tmp_path / "mrtydi/msm/multilingual/pt0-ft0").mkdir()
     (tmp_path / "mrtydi/msm/multilingual/pt0-ft0/retrieval.json").write_text("{}")
     means = stele.load_results(tmp_path)
@@ -79,19 +59,16 @@ def test_aliases_and_other_files_are_not_counted_twice(tmp_path):
     assert len(stele.load_results(tmp_path)) == 6
 
 
-def test_damaged_and_missing_results_are_named(tmp_path):
+def test_damaged_and_missing_results_are_named_and_an_empty_folder_gives_an_empty_table(tmp_path):
     with pytest.raises(SteleError, match="no such folder of results"):
         stele.load_results(tmp_path / "nowhere")
+    assert list(stele.load_results(tmp_path).columns) == COLUMNS
     write(tmp_path, "mrtydi/msm/multilingual").write_text('{"metrics": ')
     with pytest.raises(SteleError, match=r"mrtydi/msm/multilingual\.json: not a readable result: not JSON"):
         stele.load_results(tmp_path)
     write(tmp_path, "mrtydi/msm/multilingual", metrics={"mrr@100": {"languages": {"en": "high"}}})
     with pytest.raises(SteleError, match=r"not a result: metrics\.mrr@100\.languages\.en"):
         stele.load_results(tmp_path)
-
-
-def test_an_empty_folder_gives_an_empty_table(tmp_path):
-    assert list(stele.load_results(tmp_path).columns) == COLUMNS
 
 
 @pytest.mark.slow
