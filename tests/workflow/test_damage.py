@@ -39,62 +39,28 @@ def edit_a_value(path: Path) -> None:
     write_sealed(path, result)
 
 
+MIRROR, DATASETS = "resources/tiny/mirror", "resources/tiny/datasets"
+CHECKPOINT, STORE = "resources/tiny/checkpoints/xlmr", "work/tiny/pairs/msm/xlmr/en"
+DOCUMENTS, TOWERS = "work/tiny/documents/cc100/en", "work/tiny/finetuned/msm/nq/pt0-ft0"
+# what is damaged -> (the folder of its maker's record, the file below it, how, the command that reads it)
+IN_FOLDERS = {
+    "unpacked dataset": (f"{DATASETS}/nltk_punkt/all", "english/*", truncate, "scoring score"),
+    "dataset": (f"{DATASETS}/cc100/ru", "ru.txt.xz", flip_a_bit, "corpora cc100 --language ru"),
+    "converted checkpoint": (CHECKPOINT, "model.safetensors", flip_a_bit, "pretraining pretrain"),
+    "documents": (DOCUMENTS, "*.parquet", truncate, "pairs mine .*--language en"),
+    "tokens": (STORE, "tokens.npy", flip_a_bit, "pretraining pretrain"),
+    "pretrained encoder": ("work/tiny/encoders/msm/pt0", "model.safetensors", os.unlink, "finetuning finetune"),
+    "query tower": (TOWERS, "query/model.safetensors", flip_a_bit, "retrieval retrieve"),
+}
+GENERATED, RUN = f"{MIRROR}/data.statmt.org/cc-100/ru.txt.xz", f"{ROW}/pt0-ft0/runs/ru.trec.gz"
 # what is damaged -> (the file, how, the command that reads it, the record that its maker writes)
 DAMAGES = {
-    "generated text": (
-        "resources/tiny/mirror/data.statmt.org/cc-100/ru.txt.xz",
-        truncate,
-        "world standin",
-        "resources/tiny/mirror/manifest.json",
-    ),
-    "unpacked dataset": (
-        "resources/tiny/datasets/nltk_punkt/all/english/*",
-        truncate,
-        "scoring score",
-        "resources/tiny/datasets/nltk_punkt/all/record.json",
-    ),
-    "dataset": (
-        "resources/tiny/datasets/cc100/ru/ru.txt.xz",
-        flip_a_bit,
-        "corpora cc100 --language ru",
-        "resources/tiny/datasets/cc100/ru/record.json",
-    ),
-    "converted checkpoint": (
-        "resources/tiny/checkpoints/xlmr/model.safetensors",
-        flip_a_bit,
-        "pretraining pretrain",
-        "resources/tiny/checkpoints/xlmr/record.json",
-    ),
-    "documents": (
-        "work/tiny/documents/cc100/en/*.parquet",
-        truncate,
-        "pairs mine .*--language en",
-        "work/tiny/documents/cc100/en/record.json",
-    ),
-    "tokens": (
-        "work/tiny/pairs/msm/xlmr/en/tokens.npy",
-        flip_a_bit,
-        "pretraining pretrain",
-        "work/tiny/pairs/msm/xlmr/en/record.json",
-    ),
-    "pretrained encoder": (
-        "work/tiny/encoders/msm/pt0/model.safetensors",
-        os.unlink,
-        "finetuning finetune",
-        "work/tiny/encoders/msm/pt0/record.json",
-    ),
-    "query tower": (
-        "work/tiny/finetuned/msm/nq/pt0-ft0/query/model.safetensors",
-        flip_a_bit,
-        "retrieval retrieve",
-        "work/tiny/finetuned/msm/nq/pt0-ft0/record.json",
-    ),
-    "run": (
-        f"{ROW}/pt0-ft0/runs/ru.trec.gz",
-        remove_half_of_the_lines,
-        "scoring score",
-        f"{ROW}/pt0-ft0/retrieval.json",
-    ),
+    **{
+        what: (f"{folder}/{file}", how, reader, f"{folder}/record.json")
+        for what, (folder, file, how, reader) in IN_FOLDERS.items()
+    },
+    "generated text": (GENERATED, truncate, "world standin", f"{MIRROR}/manifest.json"),
+    "run": (RUN, remove_half_of_the_lines, "scoring score", f"{ROW}/pt0-ft0/retrieval.json"),
     "values per query": (f"{ROW}/pt0-ft0/queries.parquet", flip_a_bit, "scoring average", f"{ROW}/pt0-ft0.json"),
     "result of a seed": (f"{ROW}/pt0-ft0.json", edit_a_value, "scoring average", f"{ROW}/pt0-ft0.json"),
     "average": (f"{ROW}.json", edit_a_value, "tables table", f"{ROW}.json"),
