@@ -55,6 +55,7 @@ def test_the_profile_asks_for_what_the_file_says(root, tmp_path):
     (project / "cluster.yaml").write_text("software: container")
     run = snakemake(project, *arguments, PATH=path)
     assert f"{project}/stele.sif: no such container image" in run.stdout and run.returncode
+    assert "apptainer build stele.sif envs/stele.def" in run.stdout
     (project / "stele.sif").touch()
     run = snakemake(project, *arguments, PATH=path)
     assert run.returncode == 0 and "Conda environment" not in run.stdout, run.stdout

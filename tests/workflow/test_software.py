@@ -71,10 +71,3 @@ def test_in_a_container_the_tables_are_the_same_bytes(bare, chain, image, tmp_pa
     assert "stele pretraining pretrain" in commands.replace(" --nodes 1 --gpus 0 --cpus 1", "")
     assert "stele tables table" not in commands and "stele sources dataset" not in commands
     assert not planned(bare, TABLE)
-
-
-def test_an_image_that_is_not_there_is_named_with_the_way_to_make_it(bare, tmp_path):
-    run = snakemake(bare, "-n", TABLE, *CONTAINER, **path_with(apptainer(tmp_path / "apptainer")))
-    assert run.returncode
-    assert f"{bare}/stele.sif: no such container image" in run.stdout
-    assert "apptainer build stele.sif envs/stele.def" in run.stdout
