@@ -1,5 +1,6 @@
 """Laws 3, 4 and 8 on the short chain: kill -9 and go on, the same bytes, damage named and nothing lost."""
 
+import json
 import os
 import re
 import shutil
@@ -216,7 +217,5 @@ def test_one_job_runs_by_hand_on_a_few_queries(built):
     env = environment(PYTHONPATH=str(built / "src"), PATH=f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}")
     done = subprocess.run(command, shell=True, cwd=built, env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    import json
-
     record = json.loads(next((built / "try").rglob("retrieval.json")).read_text())
     assert "limited" in record["labels"]
