@@ -60,9 +60,10 @@ def test_content_alone_decides_where_a_record_has_it(tmp_path):
 
 @pytest.mark.parametrize("text", ["", "[1]", '{"a": '])
 def test_a_damaged_record_is_named(tmp_path, text):
-    (tmp_path / "record.json").write_text(text)
+    path = tmp_path / "record.json"
+    path.write_text(text)
     with pytest.raises(SteleError, match=r"record\.json"):
-        records.read_record(tmp_path / "record.json")
+        records.read_record(path)
 
 
 def test_a_record_holds_all_that_it_was_made_from(tmp_path):
@@ -152,10 +153,17 @@ def test_what_a_user_says_of_data_of_their_own_is_read_and_labelled_for_good(tmp
 
 def test_results_of_an_earlier_version_are_read_as_their_manifest_has_them(tmp_path, capsys):
     metrics = {"mrr@100": {"languages": {"sw": 0.5}}}
-    facts = {"job": "score", "labels": [], "benchmark": "mrtydi", "model": "msm", "setting": "direct"}
+    facts = {
+        "job": "score",
+        "benchmark": "mrtydi",
+        "model": "msm",
+        "setting": "direct",
+        "metrics": metrics,
+        "labels": [],
+    }
     path = tmp_path / "mrtydi/msm/direct.json"
     path.parent.mkdir(parents=True)
-    path.write_text(json.dumps(facts | {"metrics": metrics, "content": digest(metrics), "intervals": {"low": 0.1}}))
+    path.write_text(json.dumps(facts | {"content": digest(metrics), "intervals": {"low": 0.1}}))
     command = ["tables", "manifest", "--results-dir", str(tmp_path)]
     with pytest.raises(Damaged, match="no digest of itself"):
         read_result(path)
@@ -178,8 +186,11 @@ def test_a_result_without_its_content_or_with_another_interval_is_an_error(tmp_p
     facts = {"benchmark": "mrtydi", "model": "msm", "setting": "direct", "metrics": metrics, "intervals": {"low": 0.1}}
     write(path := tmp_path / "direct.json", content=digest(metrics), **facts)
     assert read_result(path).labels == []
-    labels = ('"labels": []', '"labels": ["limited"]')
-    for old, new in (('"low": 0.1', '"low": 0.2'), labels, (digest(metrics), "0" * 16)):
+    for old, new in (
+        ('"low": 0.1', '"low": 0.2'),
+        ('"labels": []', '"labels": ["limited"]'),
+        (digest(metrics), "0" * 16),
+    ):
         write(path, content=digest(metrics), **facts)
         path.write_text(path.read_text().replace(old, new))
         with pytest.raises(Damaged, match=r"direct\.json: (not as it was written|its values are not)"):

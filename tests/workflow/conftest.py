@@ -162,7 +162,11 @@ def built(chain, tmp_path) -> Path:
 def outputs(project: Path) -> dict[str, bytes]:
     """The bytes that must not depend on how a build went: tables, runs, encoders' weights."""
     collected = {}
-    for pattern in ("results/tables/**/*.*", "results/**/runs/*", "work/**/*.safetensors"):
+    for pattern in (
+        "results/tables/**/*.*",
+        "results/**/runs/*",
+        "work/**/*.safetensors",
+    ):
         collected |= {str(p.relative_to(project)): p.read_bytes() for p in project.glob(pattern) if p.is_file()}
     # a table's record says when and where it was made
     return {name: content for name, content in collected.items() if not re.search(r"table_\d\d\.json$", name)}

@@ -71,8 +71,10 @@ def test_its_table_figure_and_claim_are_checked_and_drawn(folder, tmp_path, monk
         (lambda folder: (folder / "paper.yaml").write_text("nam: X\n"), "'nam'.*'name'"),
         (lambda folder: folder.rename(folder.with_name("msm")), "the name 'msm' is taken"),
         (lambda folder: folder.rename(folder.with_name("My-paper")), "a-z, 0-9"),
-        # its page is another's
-        (lambda folder: folder.rename(folder.with_name("all_tables")), "the name 'all_tables' is taken"),
+        (
+            lambda folder: folder.rename(folder.with_name("all_tables")),
+            "the name 'all_tables' is taken",
+        ),  # its page is another's
         (lambda folder: folder.symlink_to(folder.rename(f"{folder.parent}_theirs")), "links to .*_theirs, which has"),
     ],
 )
