@@ -1,24 +1,12 @@
 """File formats of the knowledge base of one wiki, and of the section pairs of two wikis.
 
-A knowledge base has the pages of one wiki with their entities, and the links between them. `corpora knowledge_base`
-writes these files beside its record.json:
+A knowledge base has the pages of one wiki with their entities, and the links between them (KEPT, Zhang et al.,
+LREC-COLING 2024, section 3.2): pages.parquet has a row per page, in the order of the documents; links.parquet is
+ascending, without doubles and without links from a page to itself. `corpora knowledge_base` writes both.
 
-    pages.parquet  page int32, doc_id string, title string (normal form), entity int64 (5582 for Q5582, null for a page
-                   without one), sentences int32 (their number); one row per page, ordered as the documents: page = row
-    links.parquet  page int32, sentence int32, target int32 (pages by number): distinct, ascending, without links from a
-                   page to itself
-
-KEPT (Zhang et al., LREC-COLING 2024), section 3.2: pages and hyperlinks are the knowledge within a language, entities
-align the pages of different languages.
-
-Section pairs are texts, which `pairs section_pairs` writes and `pairs tokenise_sections` reads. Beside the record.json
-of a part ("de-en") lie
-
-    sections.parquet  side int8 (0: the first language), page int32 (its number in the knowledge base), heading string
-                      ("" of a lead), sentences list<string>; one row for each section of
-                      the pages that have a pair: side 0 first, pages ascending, sections in reading order
-    pairs.parquet     first int64, second int64 (rows of the sections of the first and of the second language),
-                      similarity float64 (cosine of their headings); a row a pair, in an order drawn by the seed
+Section pairs are texts, which `pairs section_pairs` writes and `pairs tokenise_sections` reads: sections.parquet has
+all sections of the pages with a pair, side 0 first, in reading order; pairs.parquet has the pairs, in an order drawn by
+the seed. Both lie beside the record.json of a part ("de-en").
 """
 
 from __future__ import annotations
@@ -43,11 +31,11 @@ if TYPE_CHECKING:
 PAGES, LINKS = "pages.parquet", "links.parquet"
 PAGES_SCHEMA = pa.schema(
     [
-        ("page", pa.int32()),
+        ("page", pa.int32()),  # the number of the row
         ("doc_id", pa.string()),
-        ("title", pa.string()),
-        ("entity", pa.int64()),
-        ("sentences", pa.int32()),
+        ("title", pa.string()),  # in normal form
+        ("entity", pa.int64()),  # 5582 for Q5582; null for a page without one
+        ("sentences", pa.int32()),  # their number
     ]
 )
 LINKS_SCHEMA = pa.schema([("page", pa.int32()), ("sentence", pa.int32()), ("target", pa.int32())])
@@ -144,6 +132,7 @@ SECTIONS, SECTION_PAIRS = "sections.parquet", "pairs.parquet"
 SECTIONS_SCHEMA = pa.schema(
     [("side", pa.int8()), ("page", pa.int32()), ("heading", pa.string()), ("sentences", pa.list_(pa.string()))]
 )
+# rows of the sections of both languages, and the cosine of their headings
 SECTION_PAIRS_SCHEMA = pa.schema([("first", pa.int64()), ("second", pa.int64()), ("similarity", pa.float64())])
 GROUP_SECTIONS = 1 << 12  # sections of a row group
 
