@@ -113,14 +113,11 @@ class DocumentWriter:
         """Adds one document. Raises SteleError if it breaks a rule of the schema (`Document.check`)."""
         document.check()
         characters = sum(map(len, document.sentences))
-        for key, amount in (
-            ("documents", 1),
-            ("paragraphs", len(document.paragraphs)),
-            ("sentences", len(document.sentences)),
-            ("characters", characters),
-            ("links", len(document.links)),
-        ):
-            self.counts[key] += amount
+        self.counts["documents"] += 1
+        self.counts["paragraphs"] += len(document.paragraphs)
+        self.counts["sentences"] += len(document.sentences)
+        self.counts["characters"] += characters
+        self.counts["links"] += len(document.links)
         self._rows.append(document)
         self._waiting += characters
         if self._waiting >= GROUP_CHARACTERS or len(self._rows) >= GROUP_DOCUMENTS:
