@@ -52,6 +52,12 @@ def test_a_whole_output_has_no_damage(made):
     assert "blocks" not in record["outputs"]["small"] and len(record["outputs"]["large"]["blocks"]) == 256
 
 
+def test_a_changed_record_of_whole_files_is_damaged_itself(made):
+    made.write_text(made.read_text().replace('"labels": []', '"labels": ["limited"]'))
+    (damage,) = damages(made)
+    assert damage.path == made and "its digest does not match" in damage.problem
+
+
 @pytest.mark.parametrize("position", [0, 450, 899])
 def test_every_bit_of_a_small_file_counts(made, position):
     change(made.parent / "small", position)
