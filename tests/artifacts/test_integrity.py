@@ -52,6 +52,13 @@ def test_a_whole_output_has_no_damage(made):
     assert "blocks" not in record["outputs"]["small"] and len(record["outputs"]["large"]["blocks"]) == 256
 
 
+def test_the_values_of_a_result_are_those_of_its_digest(tmp_path):
+    metrics = {"mrr@100": {"languages": {"sw": 0.5}}}
+    assert not damages(write(tmp_path / "direct.json", content=digests.digest(metrics), metrics=metrics))
+    (damage,) = damages(write(tmp_path / "direct.json", content="another", metrics=metrics))
+    assert "its values are not those that were scored" in damage.problem
+
+
 def test_a_changed_record_of_whole_files_is_damaged_itself(made):
     made.write_text(made.read_text().replace('"labels": []', '"labels": ["limited"]'))
     (damage,) = damages(made)

@@ -1,6 +1,7 @@
 """Records: labels are inherited, circumstances do not change what a thing is."""
 
 import json
+import subprocess
 
 import pytest
 
@@ -15,6 +16,22 @@ from tests.sealed import write_sealed
 def write(path, **facts):
     records.write_record(path, job="test", inputs=facts.pop("inputs", {}), clock=records.start(), **facts)
     return json.loads(path.read_text())
+
+
+def test_the_commit_of_changed_code_ends_in_a_plus(tmp_path, monkeypatch):
+    code = tmp_path / "src/stele/artifacts/records.py"
+    monkeypatch.setattr(records, "__file__", str(code))
+    assert records._commit.__wrapped__() is None
+    code.parent.mkdir(parents=True)
+    code.write_text("")
+    git = ["git", "-c", "user.name=x", "-c", "user.email=x@x", "-C", str(tmp_path)]
+    for line in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "--message", "x"], ["tag", "-m", "x", "v1"]):
+        subprocess.run([*git, *line], check=True)
+    head = subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True, check=True).stdout.strip()
+    (tmp_path / "untracked").touch()
+    assert records._commit.__wrapped__() == head
+    code.write_text("changed")
+    assert records._commit.__wrapped__() == f"{head}+"
 
 
 def test_labels_come_down_from_all_inputs(tmp_path):

@@ -3,7 +3,7 @@
 import pytest
 
 import stele
-from stele.artifacts.results import COLUMNS
+from stele.artifacts.results import COLUMNS, Metric, Result, mean_over_seeds
 from stele.errors import SteleError
 from stele.recipes.encoding import EncodingSpec, write_spec
 from tests.encoders.tiny_models import make_folder
@@ -49,6 +49,17 @@ def test_means_and_single_seeds_are_apart(tmp_path):
     assert means.set_index("language")["std"].dropna().to_dict() == {"en": 0.1, "average": 0.2}
     each = stele.load_results(tmp_path, each_seed=True)
     assert set(each["seeds"]) == {"pt0-ft0", "pt0-ft1"} and len(each) == 12
+
+
+def test_a_mean_is_of_the_metrics_and_languages_that_all_seeds_have():
+    guess = {"languages": {"en": 0.1}, "errors": {"en": 0.02}}
+    both = Metric(languages={"en": 0.5, "sw": 0.25}, guess=guess)
+    one = Metric(languages={"en": 0.7}, guess=guess)
+    row = {"benchmark": "mrtydi", "model": "msm", "setting": "direct"}
+    seeds = [Result(**row, metrics={"mrr@100": both, "map": both}), Result(**row, metrics={"mrr@100": one})]
+    (mean,) = mean_over_seeds(seeds).metrics.values()
+    assert mean.languages == {"en": pytest.approx(0.6)} and mean.values.languages == {"en": [0.5, 0.7]}
+    assert mean.guess == Metric(languages={}, guess=guess).guess
 
 
 def test_aliases_and_other_files_are_not_counted_twice(tmp_path):
