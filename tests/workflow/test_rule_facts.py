@@ -26,29 +26,19 @@ def entry(monkeypatch):
     catalogue.entries.cache_clear()
 
 
-@pytest.mark.parametrize("rule", FACTS)
-def test_an_entry_names_a_rule_that_exists(rule):
-    assert rule in RULES
+def test_entries_and_cost_formulas_have_the_names_of_rules():
+    assert FACTS.keys() <= RULES.keys()
+    assert FORMULAS.keys() <= RULES.keys()
 
 
-@pytest.mark.parametrize("rule", FORMULAS)
-def test_a_cost_formula_has_the_name_of_a_rule(rule):
-    assert rule in RULES
+def test_rules_that_train_or_encode_have_a_cost_formula():
+    assert {rule for rule, facts in FACTS.items() if facts.gpus or facts.trains} <= FORMULAS.keys()
 
 
-@pytest.mark.parametrize("rule", [rule for rule, facts in FACTS.items() if facts.gpus or facts.trains])
-def test_a_rule_that_trains_or_encodes_has_a_cost_formula(rule):
-    assert rule in FORMULAS
-
-
-@pytest.mark.parametrize("rule", [rule for rule, body in RULES.items() if "{resources.gpus}" in body])
-def test_a_rule_that_requests_gpus_has_an_entry_and_a_command_of_its_name(rule):
-    assert rule in rule_facts.on_gpus()
-    assert command(RULES[rule]).endswith(f".{rule}"), "cluster.yaml and the launcher know it by one name"
-
-
-def test_all_rules_on_gpus_request_them():
+def test_all_rules_on_gpus_request_them_and_have_a_command_of_their_name():
     assert {rule for rule, body in RULES.items() if "{resources.gpus}" in body} == set(rule_facts.on_gpus())
+    for rule in rule_facts.on_gpus():
+        assert command(RULES[rule]).endswith(f".{rule}"), "cluster.yaml and the launcher know it by one name"
 
 
 @pytest.mark.parametrize(
