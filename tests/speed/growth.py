@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tests.speed.table import ROOT, find_builders, short
+from tests.speed.table import ROOT, THREADS, find_builders, short
 
 HEAD = ["growth with", "sizes", "CPU-s", "exponent", "memory, MB", "exponent", "at the papers' sizes"]
 HEAD += ["memory there, MB", "requested of SLURM, MB", "machine"]
@@ -32,7 +32,6 @@ is read off the curve through the three sizes; beside it stands the request of t
 MOST = 1.05  # of an exponent, but where WHY has the reason
 WHY: dict[str, str] = {}
 FLAT_MB = 64
-THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS", "RAYON_NUM_THREADS")
 
 
 class Growth(NamedTuple):

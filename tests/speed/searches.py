@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.speed.encoders import FAMILIES, make_folder, random_texts
-from tests.speed.table import ROOT, Unavailable, same, speed
+from tests.speed.table import ROOT, THREADS, Unavailable, same, speed
 
 HUB = "huggingface.co/datasets/facebook/belebele/resolve/made/data"
 
@@ -34,9 +34,9 @@ def write_variants(folder: Path, passages: int, questions: int) -> None:
 
 def run_process(command: list[Any]) -> None:
     """On one thread; one that fails is an error with what it said."""
-    threads = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS"), "1")
-    threads |= {"TOKENIZERS_PARALLELISM": "false", "PYTHONPATH": str(ROOT / "src"), "HF_HUB_OFFLINE": "1"}
-    run = subprocess.run([*map(str, command)], env={**os.environ, **threads}, capture_output=True, text=True)
+    settings = {"TOKENIZERS_PARALLELISM": "false", "PYTHONPATH": str(ROOT / "src"), "HF_HUB_OFFLINE": "1"}
+    environment = {**os.environ, **dict.fromkeys(THREADS, "1"), **settings}
+    run = subprocess.run([*map(str, command)], env=environment, capture_output=True, text=True)
     if run.returncode:
         raise SystemExit(f"{command[:6]} ...\n{run.stderr[-3000:]}")
 

@@ -30,6 +30,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/speed.md"
 STAGES = ("corpora", "knowledge", "pairs", "encoders", "learning", "retrieval", "searches", "scoring", "planning")
 STAGES += ("building", "cluster")
+THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS", "RAYON_NUM_THREADS")
 HEAD = ["item", "peer", "ours", "peer's", "ratio", "floor", "memory, MB: ours, peer's", "machine"]
 ABOUT = """# Speed
 
@@ -220,8 +221,7 @@ def main() -> int:
     parser.add_argument("--tiny", action="store_true")
     args = parser.parse_args()
     # one thread, also of child processes, before numpy is imported
-    threads = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS", "RAYON_NUM_THREADS")
-    os.environ.update(dict.fromkeys(threads, "1"), TOKENIZERS_PARALLELISM="false", PYTHONPATH=str(ROOT / "src"))
+    os.environ.update(dict.fromkeys(THREADS, "1"), TOKENIZERS_PARALLELISM="false", PYTHONPATH=str(ROOT / "src"))
     from tests.speed import growth
 
     chosen, growing = benchmarks(args.words), growth.rows(args.words)
