@@ -9,9 +9,7 @@ import sys
 import pytest
 
 from stele.snakemake_support.patches.planning import planned
-from tests.workflow.conftest import environment, snakemake
-
-TABLE = "results/tables/msm/table_10.md"
+from tests.workflow.conftest import TABLE, clone, environment, snakemake
 
 
 def cost(project, *arguments):
@@ -34,9 +32,7 @@ def rows(path):
 
 @pytest.fixture
 def copy(fresh, tmp_path):
-    to = tmp_path / "stele"
-    subprocess.run(["cp", "-a", str(fresh), str(to)], check=True)
-    return to
+    return clone(fresh, tmp_path / "stele")
 
 
 def test_the_literal_command_plans_the_papers_sizes_and_stamps_no_folder(copy):
