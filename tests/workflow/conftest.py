@@ -64,6 +64,13 @@ def snakemake(project: Path, *arguments: str, **more) -> subprocess.CompletedPro
     )
 
 
+def shell(project: Path, command: str) -> subprocess.CompletedProcess:
+    """A line of a shell that finds this Python and the project's Stele."""
+    path = f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}"
+    env = environment(PYTHONPATH=str(project / "src"), PATH=path)
+    return subprocess.run(command, shell=True, cwd=project, env=env, capture_output=True, text=True)
+
+
 def planned(project: Path, *arguments: str, **more) -> dict[str, int]:
     """Rule -> number of jobs that `-n` would run."""
     run = snakemake(project, "-n", *arguments, **more)

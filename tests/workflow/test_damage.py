@@ -4,14 +4,12 @@ import gzip
 import json
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.sealed import write_sealed
-from tests.workflow.conftest import TABLE, clone, environment, outputs, planned, snakemake
+from tests.workflow.conftest import TABLE, clone, outputs, planned, shell, snakemake
 
 ROW = "results/xor_retrieve/msm/zero_shot_nq"
 
@@ -82,12 +80,6 @@ def named(output: str) -> tuple[str, list[str]]:
     """The one command that an error names, and what it makes."""
     (command,) = set(re.findall(r"`(snakemake --force [^`]+)`", output))
     return command, command.split()[2:]
-
-
-def shell(project: Path, command: str) -> subprocess.CompletedProcess:
-    path = f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}"
-    env = environment(PYTHONPATH=str(project / "src"), PATH=path)
-    return subprocess.run(command, shell=True, cwd=project, env=env, capture_output=True, text=True)
 
 
 @pytest.fixture(scope="module")

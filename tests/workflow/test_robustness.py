@@ -15,7 +15,7 @@ import pytest
 from stele.files.atomic import MARK
 from tests.cluster.edits import before
 from tests.waiting import PATIENCE, wait_for
-from tests.workflow.conftest import TABLE, clone, copy_project, environment, outputs, planned, shorten, snakemake
+from tests.workflow.conftest import TABLE, clone, copy_project, environment, outputs, planned, shell, shorten, snakemake
 
 
 def start(project, *arguments):
@@ -214,8 +214,7 @@ def test_one_job_runs_by_hand_on_a_few_queries(built):
     assert re.match(r"Stele: about \d+ min on (one core|\d+ cores), [\d.]+ [MG]B on the disk", last)
     line = next(line for line in run.stdout.splitlines() if " retrieval retrieve --" in line)
     command = line[line.index("python -m") :].partition(" > ")[0].replace("results/xor_retrieve", "try") + " --limit 5"
-    env = environment(PYTHONPATH=str(built / "src"), PATH=f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}")
-    done = subprocess.run(command, shell=True, cwd=built, env=env, capture_output=True, text=True)
+    done = shell(built, command)
     assert done.returncode == 0, done.stderr
     record = json.loads(next((built / "try").rglob("retrieval.json")).read_text())
     assert "limited" in record["labels"]
