@@ -16,8 +16,8 @@ ES = QuerySet("es", "es", "es")
 
 @pytest.fixture
 def folder(tmp_path):
-    """Three documents of which one appears twice, and another year's; topics in Spanish; one more is judged."""
-    put(tmp_path / "ism_001", "".join(f"<DOC><DOCNO>{n}</DOCNO><TEXT>old {n}</TEXT></DOC>" for n in (1, 2)))
+    """Three documents of which one appears three times, and another year's; topics in Spanish; one more is judged."""
+    put(tmp_path / "ism_001", "".join(f"<DOC><DOCNO>{n}</DOCNO><TEXT>old {n}</TEXT></DOC>" for n in (1, 2, 2)))
     put(tmp_path / "ism_002.gz", "<DOC><DOCNO>2</DOCNO><TEXT>new 2</TEXT></DOC><DOC id=3><TEXT></TEXT></DOC>")
     put(tmp_path / "af940512", "<DOC id=4><TEXT>of another track</TEXT></DOC>")
     put(tmp_path / "readme.txt", "words")
@@ -37,7 +37,7 @@ def test_of_an_id_that_comes_twice_the_last_document_stands(data, caplog):
         read = list(AdHocCollection().passages(data, "es"))
     assert read == [Passage("1", "", "old 1"), Passage("2", "", "new 2"), Passage("3", "", "")]
     assert "1 ids come again (2); the last document stands" in caplog.text
-    assert collection.document_ids(data, "es") == (3, {"2": 1})
+    assert collection.document_ids(data, "es") == (3, {"2": 2})
 
 
 def test_topics_go_by_the_ids_of_the_judgments_and_judgments_are_theirs(data, folder):

@@ -57,6 +57,7 @@ FORMATS = {
     "bom, tabs, crlf, blank lines": ("\ufeff" + TREC.replace(" ", "\t").replace("\n", "\r\n\r\n")).encode(),
     "other order": "".join(TREC.splitlines(keepends=True)[::-1]).encode(),
     "json": json.dumps(RANKINGS).encode(),
+    "json, bom": json.dumps(RANKINGS).encode("utf-8-sig"),
     "json, zst": pyarrow.compress(json.dumps(RANKINGS).encode(), codec="zstd", asbytes=True),
 }
 
