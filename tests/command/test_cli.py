@@ -43,6 +43,14 @@ def test_a_library_that_interrupts_for_want_of_memory_is_no_ctrl_c(monkeypatch, 
     assert capsys.readouterr().err.startswith("stele: error: memory is full, or a limit of it is reached")
 
 
+def test_a_library_that_cannot_be_mapped_is_full_memory(monkeypatch, capsys):
+    """`ulimit -v` makes it an ImportError, which nobody would take for full memory."""
+    error = ImportError("libtorch_cpu.so: failed to map segment from shared object")
+    monkeypatch.setattr(cli, "_run", mock.Mock(side_effect=error))
+    assert cli.main(["tables", "table"]) == 1
+    assert capsys.readouterr().err.startswith("stele: error: memory is full, or a limit of it is reached")
+
+
 def full_disk(write):
     """The error of `write` where no file may have more than 1,000 bytes."""
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)

@@ -105,6 +105,12 @@ def test_results_get_a_folder_of_their_own(project, tmp_path):
     assert parse_config({"results_dir": "elsewhere"}).results_dir == "elsewhere"
 
 
+def test_a_folder_named_from_the_root_that_holds_other_files_is_refused(project, tmp_path):
+    (tmp_path / "home/thesis").mkdir(parents=True)
+    with pytest.raises(SteleError, match="it holds other files"):
+        parse_config({"results_dir": str(tmp_path / "home")})
+
+
 def test_the_project_s_folders_are_all_that_it_has(root):
     """A folder that is new in the project, or that it builds, has to be added."""
     ignored = {line.strip().strip("/") for line in (root / ".gitignore").read_text().splitlines()}

@@ -95,8 +95,9 @@ def test_a_folder_is_replaced_if_it_is_new_empty_or_of_the_same_job_alone(tmp_pa
         lambda folder: (folder / "inner/link").symlink_to(folder.parent),
         lambda folder: (folder / "gone").symlink_to("nowhere"),
         lambda folder: made(folder / "another"),
+        lambda folder: os.mkfifo(folder / "pipe"),
     ],
-    ids=["file", "hidden", "folder", "link", "dead link", "output"],
+    ids=["file", "hidden", "folder", "link", "dead link", "output", "pipe"],
 )
 def test_whatever_somebody_adds_to_an_output_stays(add, tmp_path):
     add(made(tmp_path / "out"))
