@@ -167,11 +167,12 @@ def test_what_does_not_train_takes_the_gpus_that_are_there(sees, caplog, given, 
         launch.with_gpus(launch.Resources(gpus=2), trains=False)
 
 
-@pytest.mark.parametrize(("given", "left"), [("", "0,1"), ("4,5,6", "4,5"), ("0,1,2,9", "0,1")])
+@pytest.mark.parametrize(("given", "left"), [(None, "0,1"), ("4,5,6", "4,5"), ("0,1,2,9", "0,1")])
 def test_real_gpus_are_counted_by_torch(monkeypatch, sees, given, left):
     """Three are there; of the names that are given, torch takes those that it finds."""
-    sees(given)
-    monkeypatch.delenv("STELE_DEVICE")
+    sees(given or "")
+    for name in ("STELE_DEVICE", *([] if given else [launch.DEVICES])):
+        monkeypatch.delenv(name)
     monkeypatch.setattr("torch.cuda.device_count", lambda: 3)
     launch.with_gpus(launch.Resources(gpus=2), trains=True)
     assert os.environ[launch.DEVICES] == left

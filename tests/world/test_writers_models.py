@@ -95,3 +95,11 @@ def test_a_pairs_file_has_words_of_both_languages_each_once_and_some_are_lacking
     assert 0.7 < len(read.words) / len(every) < 0.95
     for of_language in concepts.values():
         assert 0.7 < sum(word in read.words for word in of_language) / len(of_language) < 0.95
+
+
+def test_translations_lie_nearer_than_other_words(shuffled):
+    concepts, read = shuffled
+    of_all = [{read.words[w]: concept for w, concept in concepts[code].items() if w in read.words} for code in concepts]
+    english, german = ({concept: read.vectors[row] for row, concept in rows.items()} for rows in of_all)
+    assert np.mean([english[concept] @ german[concept] for concept in english.keys() & german.keys()]) > 0.5
+    assert abs(np.mean(np.array([*english.values()]) @ np.array([*german.values()]).T)) < 0.1
