@@ -160,6 +160,11 @@ def test_a_dump_without_blocks_is_the_first_shard_whole(filled, packing):
     assert not find_dump(filled.folder)[0].can_be_cut() and len(whole) == 26
 
 
+def test_an_empty_wiki_whose_index_has_no_block_has_no_pages(wiki):
+    wiki.multistream()
+    assert [items(wiki.folder, shard, 2)[1] for shard in (1, 2)] == [[], []]
+
+
 def test_a_page_without_end_is_not_waited_for(filled, monkeypatch):
     monkeypatch.setattr(dumps, "LARGEST_PAGE", 3 << 20)
     filled.add("Big", "word " * 500_000)
