@@ -143,12 +143,14 @@ def serve(server: socket.socket) -> None:
                 if item in clients:
                     _forward(item, clients[item])
             elif item in ends:
-                children.pop(clients[ends[item]]).unlink(missing_ok=True)
+                with contextlib.suppress(OSError):  # no reason to end, and all jobs with it
+                    children.pop(clients[ends[item]]).unlink()
                 _finish(item, ends.pop(item), clients)
     for child in clients.values():
         _kill(child, signal.SIGKILL)
     for path in children.values():
-        path.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            path.unlink()
 
 
 def _request(connection: socket.socket) -> tuple[dict, list[int]] | None:
