@@ -133,6 +133,11 @@ def test_padding_has_no_part_in_the_loss(reader, uncased):
     assert loss_of(reader, windows, marked, places).item() == pytest.approx(np.mean(alone), abs=1e-5)
 
 
+def test_the_head_is_drawn_by_the_seed(reader, bert):
+    same, other = (new_reader(bert.parent, 0, RECIPE, seed).head.weight for seed in (0, 1))
+    assert torch.equal(same, reader.head.weight) and not torch.equal(same, other)
+
+
 def test_layers_and_head_are_trained_and_embeddings_are_not(reader, windows):
     loss_of(reader, windows, labels(windows), np.arange(4)).backward()
     moved = {name for name, value in reader.named_parameters() if value.grad is not None and value.grad.abs().sum() > 0}

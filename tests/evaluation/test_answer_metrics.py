@@ -206,3 +206,7 @@ def test_nq_cuts_count_ranks_and_every_question_counts():
     given = {"texts": texts, "ranked": ranked, "answers": [["Rome", "Paris"]] * 3}
     assert score("r@5", **given) == [0.0, 1.0, 0.0]
     assert score("r@20", **given) == [1.0, 1.0, 0.0]
+
+
+def test_tokens_are_those_of_dpr_s_simple_tokenizer():
+    assert tokens("L'été 2020: 3.5%") == ["l", "'", "e\u0301te\u0301", "2020", ":", "3", ".", "5", "%"]

@@ -93,6 +93,12 @@ def test_a_weight_is_the_least_with_the_best_ap_of_the_other_folds(fusing, depth
         assert chosen[topic] == min(alpha for alpha in mean if mean[alpha] == max(mean.values()))
 
 
+def test_scores_that_are_equal_in_a_run_are_ties():
+    """Their order is that of ids, as trec_eval reads the run that the weight was chosen for."""
+    topic = fuse.candidates([("a", 1 + 1e-9), ("b", 1.0)], [])
+    assert fuse.fused(topic, 1.0, 2) == [("b", 1.0), ("a", 1.0)]
+
+
 def test_folds_are_of_like_sizes_and_stay_when_topics_come_in_another_order():
     for number in (5, 12, 73):
         topics = [f"t{n}" for n in range(number)]

@@ -198,6 +198,20 @@ def test_ids_that_no_run_can_hold_are_refused_before_anything_is_encoded(
     assert not kinds and not (tmp_path / "out").exists()
 
 
+def test_vectors_that_another_key_began_to_write_over_are_not_taken_up_again(tmp_path):
+    """In a folder of --keep-index: two blocks of "a", the first of "b", then "a" again."""
+
+    def encoded(key):
+        blocks = [([f"p{row}"], np.full((1, 2), ord(key), np.float32)) for row in range(3)]
+        layout = vector_files.Layout(2, "float32", False, key)
+        vector_files.encode_part(tmp_path, range(3), lambda rest: (blocks[row] for row in rest), layout)
+
+    for key, call in (("a", 3), ("b", 1)):
+        killed(lambda key=key: encoded(key), kill_at(vector_files, "_save_progress", call))
+    encoded("a")
+    assert (np.load(tmp_path / "vectors.npy") == ord("a")).all()
+
+
 def test_vectors_that_are_not_finite_are_refused(tmp_path):
     layout = vector_files.Layout(2, "float16", False, "key")
     with pytest.raises(SteleError, match="passage 'b': its vector is not finite as float16"):

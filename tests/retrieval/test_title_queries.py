@@ -93,6 +93,7 @@ def test_negatives_are_drawn_of_all_hits_by_the_seed(tmp_path):
         title_queries.run(arguments(tmp_path, [one], f"seed {seed}", seed, depth=1000))
         names = [passage.id for passage in examples(tmp_path, f"seed {seed}")["Word"].negatives]
         assert len(set(names)) == 2 and "en:0" not in names
+        assert names == sorted(names, reverse=True), "best first, and of equal ones the highest id"
         drawn |= set(names)
     assert len(drawn) > 4
 
