@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -78,8 +78,7 @@ def encode_part(
             rows, names_size, cut = rows + len(ids), names.tell(), cut + cut_texts()
             _save_progress(folder, layout.key, rows, names_size, cut, finished=False)
         vectors.seek(0)
-        description = {"descr": np.dtype(layout.dtype).str, "fortran_order": False, "shape": (rows, layout.dimension)}
-        np.lib.format.write_array_header_1_0(vectors, description)
+        _write_header(vectors, rows, layout)
         vectors.flush()
         os.fsync(vectors.fileno())
     _write_ids(folder, rows)
@@ -164,6 +163,11 @@ def _grown(path: Path, size: int):
     return handle
 
 
+def _write_header(handle: BinaryIO, rows: int, layout: Layout) -> None:
+    description = {"descr": np.dtype(layout.dtype).str, "fortran_order": False, "shape": (rows, layout.dimension)}
+    np.lib.format.write_array_header_1_0(handle, description)
+
+
 def join_parts(parts: Sequence[Path], windows: Iterable[tuple[int, slice]], layout: Layout, folder: Path) -> None:
     """Joins finished parts into one folder, with the same bytes as a single process writes, and tidies it.
 
@@ -176,13 +180,16 @@ def join_parts(parts: Sequence[Path], windows: Iterable[tuple[int, slice]], layo
     ids = [np.load(part / "ids.npy", mmap_mode="r") for part in parts]
     rows, written = sum(map(len, ids)), 0
     joined_ids = _table(folder / "ids.npy", np.result_type(*ids), rows)
-    joined_vectors = _table(folder / "vectors.npy", np.dtype(layout.dtype), rows, layout.dimension)
-    for part, window in windows:
-        places = slice(written, written + len(ids[part][window]))
-        joined_ids[places], joined_vectors[places] = ids[part][window], vectors[part][window]
-        written = places.stop
+    with open(folder / "vectors.npy", "wb") as handle:  # not mapped: a full disk is an error of a write
+        _write_header(handle, rows, layout)
+        for part, window in windows:
+            places = slice(written, written + len(ids[part][window]))
+            joined_ids[places] = ids[part][window]
+            handle.write(vectors[part][window].tobytes())
+            written = places.stop
+        handle.flush()
+        os.fsync(handle.fileno())
     joined_ids.flush()
-    joined_vectors.flush()
     names_size = sum(_progress(part, layout.key)["names_size"] for part in parts)
     cut = sum(cut_in(part, layout.key) for part in parts)
     _save_progress(folder, layout.key, rows, names_size, cut, finished=True)
