@@ -45,6 +45,10 @@ def test_unrounded_values_decide_and_the_paper_does_not(bench):
     assert ranks["a", "ar"] == "best" and ranks["c", "ar"] == "second" and ("b", "ar") not in ranks
 
 
+def test_a_row_alone_is_not_marked_best(bench):
+    assert _ranks(bench, {"a": {"ar": 0.5}}) == {}
+
+
 def test_ties_are_all_marked_and_not_broken_by_the_last_bit_of_a_mean(bench):
     values = {"a": 0.19999999999999998, "b": 0.20000000000000004, "c": 0.1, "d": 0.1}  # of .1, .2, .3 and of .2, .2, .2
     ranks = _ranks(bench, {m: {"ar": v} for m, v in values.items()}, **TABLE)
