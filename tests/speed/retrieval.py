@@ -187,7 +187,8 @@ def cutting_and_encoding_windows(folder, documents, layers, width):
     shape = {"hidden_size": width, "num_hidden_layers": layers, "num_attention_heads": max(1, width // 32)}
     model = BertModel(BertConfig(vocab_size=len(vocabulary), intermediate_size=4 * width, **shape))
     tokenizer = BertTokenizer(vocab={word: place for place, word in enumerate(vocabulary)})
-    encoder = Encoder(model, model, tokenizer, Resolved(EncodingSpec(pooling="cls", passage_length=512), {}, []))
+    resolved = Resolved(EncodingSpec(pooling="cls", passage_length=512), {}, [])
+    encoder = Encoder([(model, [])], tokenizer, resolved, "cpu")
     cut = by_sentences("en", Windows(sentences=5, stride=1, hits=100, best=3))
     windows = DocumentWindows(lambda: collection, cut, folder / "counts.json")
     ready = [(window.id, window.text) for window in windows.read()]
