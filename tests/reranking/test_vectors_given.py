@@ -21,7 +21,7 @@ def test_a_folder_holds_one_file_of_vectors(tmp_path):
 
 
 def test_a_language_without_vectors_is_named(tmp_path):
-    with pytest.raises(SteleError, match=r"found those of en, want de; add --vectors DATASET:de="):
+    with pytest.raises(SteleError, match=r"word vectors: found en, want de; add --vectors DATASET:de="):
         read_vectors({"en": tmp_path}, "de", {"haus"})
 
 

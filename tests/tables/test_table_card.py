@@ -200,7 +200,7 @@ def test_results_of_two_models_and_those_without_a_retrieval_by_an_encoder_are_r
     first, second = results(), results(model="me5_base")
     out = ["--output", str(tmp_path / "card.md")]
     assert cli.main(["tables", "card", "--results", str(first), str(second), *out]) == 1
-    assert "want the results of one model for a card, found those of me5_base, me5_small" in capsys.readouterr().err
+    assert "want the results of one model for a card, found me5_base, me5_small" in capsys.readouterr().err
     write_sealed(first.with_suffix("") / "retrieval.json", {"job": "lexical", "searches": {}})
     assert cli.main(["tables", "card", "--results", str(first), *out]) == 1
     assert "no encoder made it; a card needs a model that encodes texts" in capsys.readouterr().err

@@ -104,7 +104,7 @@ class TokenWindows(Strict):
 class RotationRecipe(Strict):
     """Recipe for learning the orthogonal map W between two languages without translations (Conneau et al. 2018).
 
-    CCP gives no values. The defaults are those of facebookresearch/MUSE 0ca12a0 `unsupervised.py`.
+    CCP gives no values, so the defaults follow `unsupervised.py` of facebookresearch/MUSE 0ca12a0.
     """
 
     start: Literal["adversarial", "identity"] = Field(

@@ -241,7 +241,7 @@ def _labels(path: Path | None) -> list[str]:
 
 
 def to_safetensors(folder: Path, facts: dict[str, FileFacts]) -> None:
-    """Converts PyTorch weights in place, and replaces the facts of the old files by those of the new ones."""
+    """Converts PyTorch weights in place; `facts` then has the new files instead of the old."""
     for index in sorted(folder.rglob(WEIGHTS[3])):
         convert_shards(index, index.parent)
         index.unlink()

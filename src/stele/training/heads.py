@@ -61,7 +61,7 @@ class RunningNorm(nn.Module):
 
     @torch.no_grad()
     def update(self, seen: Tensor, number: int = 0) -> None:
-        """Moves the running statistics of set `number` towards those of a batch, [2, width] like `seen`."""
+        """Moves the running statistics of set `number` towards a batch's statistics `seen`, [2, width]."""
         self.mean[number].lerp_(seen[0], MOMENTUM)
         self.variance[number].lerp_(seen[1], MOMENTUM)
 

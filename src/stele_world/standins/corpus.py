@@ -86,10 +86,10 @@ class Corpus:
     def windows(
         self, rng: np.random.Generator, number: int, length: int, alpha: float
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Draws windows of tokens, int64 [number, length], and the language of each, int64 [number], as its index among
-        `begins`. A window begins with a sentence and may end within one.
+        """Draws windows of tokens, int64 [number, length], and their languages, int64 [number], as places in `begins`.
 
-        A window's language is drawn as XLM-R's batches are (section 3.1); windows of one batch differ in language.
+        A window begins with a sentence and may end within one. Its language is drawn as XLM-R's batches are (section
+        3.1); windows of one batch differ in language.
         """
         languages = list(self.begins)
         shares = language_probabilities({name: len(self.begins[name]) for name in languages}, alpha)

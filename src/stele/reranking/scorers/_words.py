@@ -41,7 +41,7 @@ def read_vectors(folders: Mapping[str, Path], language: str, words: Collection[s
     if language not in folders:
         languages = ", ".join(sorted(folders)) or "none"
         option = f"--vectors DATASET:{language}=RECORD"
-        raise SteleError(f"word vectors: found those of {languages}, want {language}; add {option}")
+        raise SteleError(f"word vectors: found {languages}, want {language}; add {option}")
     return read_word_vectors(vector_file(folders[language]), words)
 
 

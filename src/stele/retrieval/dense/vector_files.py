@@ -63,7 +63,7 @@ def encode_part(
         done = UNTOUCHED
     if done["finished"]:
         return done["rows"]
-    rows, names_size, cut = done["rows"], done["names_size"], done["cut"]
+    rows, names_size, cut = done["rows"], done["names_size"], done.get("cut", 0)
     width = np.dtype(layout.dtype).itemsize * layout.dimension
     start = HEADER + rows * width
     if not rows:  # what is written over must not count again for the key that it was made with
@@ -88,7 +88,7 @@ def encode_part(
 
 def cut_in(folder: Path, key: str) -> int:
     """Number of a part's texts that were cut because they are longer than the encoder reads."""
-    return _progress(folder, key)["cut"]
+    return _progress(folder, key).get("cut", 0)  # an index kept by an older version has no count
 
 
 def blocks(folder: Path) -> Iterator[tuple[np.ndarray, np.ndarray]]:

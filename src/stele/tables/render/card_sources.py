@@ -47,7 +47,7 @@ def read(paths: Sequence[Path]) -> list[Evaluated]:
     evaluated = [_read(path) for path in paths]
     models = {entry.result.model for entry in evaluated}
     if len(models) != 1:
-        raise SteleError(f"want the results of one model for a card, found those of {', '.join(sorted(models))}")
+        raise SteleError(f"want the results of one model for a card, found {', '.join(sorted(models))}")
     return evaluated
 
 

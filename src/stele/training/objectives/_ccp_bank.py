@@ -99,7 +99,7 @@ class Probe(nn.Module):
 
 # --- additions of a step's groups to the bank, from all processes and in the order of groups --------------------------
 class Added(NamedTuple):
-    """Additions of a group to bank and running statistics; those of several groups have one dimension more."""
+    """A group's additions to bank and running statistics; of several groups, stacked along a first dimension."""
 
     tags: Tensor  # int64 [m]: 1 + language number of each sentence that enters the bank; 0: none
     vectors: Tensor  # float32 [m, width]: their vectors; none without a bank
