@@ -5,7 +5,7 @@ import time
 import pytest
 from written import SPANISH, put
 
-from stele.benchmarks._topics import topics
+from stele.benchmarks._topics import by_judgments, topics
 from stele.errors import SteleError
 
 TREC = """<top>
@@ -176,6 +176,13 @@ def test_a_topic_that_the_language_lacks_is_named_though_others_have_it(tmp_path
     with pytest.raises(SteleError, match=r"topic 2: topic T2 is in en, not in ja"):
         topics(path, "ja")
     assert list(topics(path, "en")) == ["ACLIA9-JA-T1", "T2"]
+
+
+def test_two_topics_of_one_number_are_refused_where_it_is_judged(tmp_path):
+    path = put(tmp_path / "topics.tsv", "AR26\tone\nSP26\ttwo\n")
+    assert by_judgments(topics(path, "en"), ["27"], path) == {}
+    with pytest.raises(SteleError, match="topics AR26 and SP26 are both 26"):
+        by_judgments(topics(path, "en"), ["26"], path)
 
 
 @pytest.mark.parametrize("inside", ["<![CDATA[" + "x]]>" * 30_000, "".join(f"<b{n}>" for n in range(30_000))])

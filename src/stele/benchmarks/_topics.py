@@ -116,16 +116,20 @@ def _all_names() -> frozenset[str]:
     return frozenset(name for language in catalogue.entries(Language) for name in _names(language))
 
 
-def by_judgments(read: dict[str, dict[str, str]], judged: Iterable[str]) -> dict[str, dict[str, str]]:
-    """Selects the judged topics, by their ids in the judgments.
+def by_judgments(read: dict[str, dict[str, str]], judged: Iterable[str], where: Path) -> dict[str, dict[str, str]]:
+    """Selects the judged topics, by their ids in the judgments. Raises SteleError if two have the same judgments.
 
-    >>> by_judgments({"AR26": {"title": "one"}, "AR27": {"title": "two"}}, ["26"])
+    >>> by_judgments({"AR26": {"title": "one"}, "AR27": {"title": "two"}}, ["26"], Path("topics.txt"))
     {'26': {'title': 'one'}}
     """
     known = list(judged)
     numbers = {_number(number): number for number in known} | {number: number for number in known}
-    names = {name: numbers.get(name, numbers.get(_number(name))) for name in read}
-    return {number: read[name] for name, number in names.items() if number is not None}
+    names: dict[str, str] = {}
+    for name in read:
+        number = numbers.get(name, numbers.get(_number(name)))
+        if number is not None and names.setdefault(number, name) != name:
+            raise SteleError(f"{where}: topics {names[number]} and {name} are both {number} in the judgments; keep one")
+    return {number: read[name] for number, name in names.items()}
 
 
 def _number(name: str) -> str:

@@ -90,7 +90,7 @@ def _topics(data: Data, query_set: QuerySet) -> dict[str, dict[str, str]]:
             f"{query_set.name}: no topics in {language}; want files named *topics* in the folder {language}"
         )
     judged = Clef().all_judgments(data, query_set)
-    known = by_judgments(read, judged)
+    known = by_judgments(read, judged, files[0][1])
     if not known:
         raise SteleError(
             f"{files[0][1]}: none of its topics ({next(iter(read))}, ...) is judged in {query_set.collection} "

@@ -94,7 +94,7 @@ def _topics(data: Data, language: str) -> dict[str, dict[str, str]]:
     dataset, path = topics_file(data, language)
     judged = read_qrels(judged_path := judgments_file(data, language))
     read = topics(path, language, layout(dataset).encoding)
-    known = by_judgments(read, judged)
+    known = by_judgments(read, judged, path)
     if lacking := len(read) - len(known):
         logger.warning("%s: %d of %d topics have no judgments and are left out", path, lacking, len(read))
     if not known:

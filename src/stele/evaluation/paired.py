@@ -179,8 +179,7 @@ def _refuse_missing(missing: Sequence[tuple[str, str]], lacking: str, having: st
         search, query = min(missing)
         raise SteleError(
             f"{lacking}: lacks {amount(len(missing), 'query', 'queries')} that {having} has, for example {query!r} of "
-            f"search {search!r}; "
-            "score both against the same judgments (a query without a result counts as 0 there)"
+            f"search {search!r}; score both against the same judgments (queries without a result are scored, too)"
         )
 
 
