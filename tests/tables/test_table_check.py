@@ -7,8 +7,8 @@ from figure_files import CURVES, DISTRIBUTION
 from specs import write_spec
 
 from stele.command import cli
-from stele.config.model import unknown_names
 from stele.errors import SteleError
+from stele.papers.names import unknown_names
 from stele.papers.table import load_specs
 from stele.tables import check
 

@@ -4,29 +4,25 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from stele import catalogue
-from stele.catalogue import datasets, recipes
+from stele.catalogue import recipes
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.datasets import Dataset
 from stele.catalogue.schema.languages import Language
 from stele.catalogue.schema.models import Model as CatalogueModel
 from stele.config.sources import Sources, additions, check_additions
-from stele.errors import SteleError, check_known, nearest, unknown
+from stele.errors import SteleError, check_known, nearest
 from stele.files.paths import results_problem
 from stele.files.strict import Seed, Strict, Values, unique, validate
 from stele.papers.paper import PAPER_TABLES, PLAIN_PATH, check_papers, paper_folder, papers_in
 from stele.recipes.encoding import SomeEncoding
 from stele.recipes.scale import Label
-
-if TYPE_CHECKING:
-    from stele.papers.table_parts import CellSource
 
 # names that become parts of paths, in every command of the workflow
 PLAIN_NAME, MODEL_KEY = r"[\w@%+=:,.-]+", r"[A-Za-z0-9][A-Za-z0-9_.-]*"
@@ -280,47 +276,6 @@ def _tables(config: Config) -> list[str]:
     folders = [*PAPER_TABLES.glob("*/"), *map(paper_folder, config.papers)]
     files = [path for folder in folders for path in folder.glob("table_*.yaml")]
     return [f"{path.parent.name}/{int(path.stem.removeprefix('table_'))}" for path in files]
-
-
-# --- names in tables and figures --------------------------------------------------------------------------------------
-DRAWN_FILES = ("lengths", "projection")  # in figures, a file beside the result in place of a metric
-
-
-def unknown_names(values: Iterable[tuple[str, CellSource]], models: Collection[str]) -> list[str]:
-    """Describes unknown names in values of tables and figures, each once with its first place and the nearest name.
-
-    `values` are pairs (place, value); `models` are all known keys, the catalogue's and the user's.
-    """
-    first_places: dict[CellSource, str] = {}
-    for place, value in values:
-        first_places.setdefault(value, place)
-    found: dict[str, str] = {}
-    for value, place in first_places.items():
-        for error in _unknown_names(value, models):
-            found.setdefault(error, f"{place}: {error}")
-    return [*found.values()]
-
-
-def _unknown_names(value: CellSource, models: Collection[str]) -> Iterator[str]:
-    benchmarks = catalogue.entries(Benchmark)
-    if value.benchmark not in benchmarks:
-        yield str(unknown("benchmark", value.benchmark, benchmarks))
-        return
-    entry, settings = benchmarks[value.benchmark], catalogue.load("settings")["settings"].get(value.benchmark, {})
-    if not entry.data:  # a count, whose models may be datasets, collections and mined pairs
-        models = {*models, *catalogue.entries(Dataset), *benchmarks, *recipes.names("pairs")}
-    yield from _unknown("model", [value.model], models, value.benchmark)
-    yield from _unknown("setting", [value.setting], settings, value.benchmark)
-    metrics = settings.get(value.setting, {}).get("metrics") or entry.metrics
-    yield from _unknown("metric", [value.metric], [*metrics, *DRAWN_FILES], value.benchmark)
-    languages = set(entry.languages)
-    if entry.whole and not languages.issuperset(value.languages):  # real data are evaluated in all their languages
-        languages |= {*datasets.languages_of(datasets.dataset(entry.judgments[0]))}
-    yield from _unknown("language", value.languages, languages, value.benchmark)
-
-
-def _unknown(kind: str, names: Iterable[str], valid: Collection[str], benchmark: str) -> Iterator[str]:
-    yield from (str(unknown(kind, name, valid, benchmark)) for name in names if name not in valid)
 
 
 if __name__ == "__main__":

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stele.artifacts.results import RunKey
-from stele.config.model import unknown_names
 from stele.errors import SteleError, check_known
+from stele.papers.names import unknown_names
 from stele.papers.paper import paper_folder
 from stele.plan.paths import Inputs, Paths
 from stele.plan.rows import Rows

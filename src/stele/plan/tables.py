@@ -7,8 +7,8 @@ from functools import cached_property
 from pathlib import Path
 
 from stele.artifacts.results import RunKey
-from stele.config.model import unknown_names
 from stele.errors import SteleError, check_known
+from stele.papers.names import unknown_names
 from stele.papers.paper import CLAIMS, CORRECTIONS, FILE, paper_folder
 from stele.plan.models import Models, Problem
 from stele.plan.paths import Inputs, Paths

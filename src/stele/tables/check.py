@@ -19,9 +19,10 @@ from stele.catalogue import entries, read_yaml
 from stele.catalogue.schema.models import Model
 from stele.claims import check
 from stele.command.arguments import Job
-from stele.config.model import parse_config, unknown_names
+from stele.config.model import parse_config
 from stele.errors import SteleError, nearest
 from stele.papers.figure import Figure, load_figure
+from stele.papers.names import unknown_names
 from stele.papers.table import Table, TableCell, load_specs
 from stele.papers.table_parts import CellSource
 
