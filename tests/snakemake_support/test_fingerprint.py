@@ -16,6 +16,11 @@ def test_comments_docstrings_and_formatting_do_not_count():
     assert fingerprint.source_digest(plain) != fingerprint.source_digest(plain.replace("1", "2"))
 
 
+def test_another_version_of_python_reruns_nothing():
+    source = "class J:\n    seed: int = 1\ndef f(a, *b):\n    return g(a)\n"
+    assert fingerprint.source_digest(source).startswith("2ccb1cd2dd91b474"), "as Python 3.11 has it"
+
+
 def write(root, files):
     for name, text in files.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)

@@ -12,6 +12,7 @@ import ast
 import hashlib
 import json
 import re
+import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
@@ -53,6 +54,8 @@ def _strip_docstrings(tree: ast.AST) -> ast.AST:
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             node.body = [statement for statement in node.body if not _is_text(statement)]
+            if not getattr(node, "type_params", True):  # Python 3.11 has no such field
+                del node.type_params
     return tree
 
 
@@ -66,8 +69,9 @@ def _is_text(statement: ast.stmt) -> bool:
 
 
 def source_digest(source: str) -> str:
-    """Digest of code that ignores comments, formatting and docstrings."""
-    return hashlib.sha256(ast.dump(_strip_docstrings(ast.parse(source))).encode()).hexdigest()
+    """Digest of code that ignores comments, formatting and docstrings, and is the same in each version of Python."""
+    whole = {"show_empty": True} if sys.version_info >= (3, 13) else {}  # as earlier versions write all fields
+    return hashlib.sha256(ast.dump(_strip_docstrings(ast.parse(source)), **whole).encode()).hexdigest()
 
 
 @cache
