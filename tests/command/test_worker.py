@@ -7,9 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import psutil
 import pytest
 
 from stele.command import hand_over
+from stele.command.parent_watch import identity
 from stele.command.worker import child_of
 from tests.waiting import PATIENCE, wait_for
 
@@ -80,15 +82,13 @@ def test_many_at_once(tree, environment):
     assert [p.wait(timeout=PATIENCE) for p in processes] == list(range(8))
 
 
-@pytest.mark.parametrize("victim", ["client", "driver"])
+@pytest.mark.parametrize("victim", ["client", "worker", "driver"])
 def test_no_orphan_still_writes(tree, environment, victim):
-    process = stele(environment, tree, "--sleep", str(PATIENCE))
+    process = stele({**environment, "STELE_DRIVER": identity(os.getpid())}, tree, "--sleep", str(PATIENCE))
     wait_for((tree / "running").exists)
     child = Path("/proc", wait_for((tree / "running").read_text))
-    if victim == "client":
-        process.kill()
-    else:
-        os.kill(int(environment["DRIVER"]), signal.SIGKILL)
+    worker = psutil.Process(int(child.name)).ppid()
+    os.kill({"client": process.pid, "worker": worker, "driver": int(environment["DRIVER"])}[victim], signal.SIGKILL)
     wait_for(lambda: not child.exists(), "the end of the child")
     assert not (tree / "finished").exists()
     process.kill()

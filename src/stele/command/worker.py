@@ -105,9 +105,9 @@ def serve(server: socket.socket) -> None:
     """Accepts commands for as long as the driver lives; one process, no threads, so that forking is safe."""
     import importlib
 
-    from stele.command.parent_watch import alive
+    from stele.command.parent_watch import alive, identity
 
-    driver = os.environ.get("STELE_DRIVER", "")
+    driver, worker = os.environ.get("STELE_DRIVER", ""), identity(os.getpid())
     for name in PRELOAD:
         try:
             importlib.import_module(name)
@@ -131,6 +131,7 @@ def serve(server: socket.socket) -> None:
             if item is server:
                 connection, _ = server.accept()
                 if request := _request(connection):
+                    request[0]["env"]["STELE_DRIVER"] = worker  # a child ends with the worker, whatever ends that
                     child = _fork(*request, sockets=(server, connection, *clients), pidfds=ends)
                     clients[connection] = child
                     children[child] = _file_of_child(server.getsockname(), request[0]["client"])
