@@ -46,6 +46,14 @@ def test_what_is_kept_adds_up_and_the_largest_of_what_lies_beside(tmp_path, monk
     assert tmp_path.is_relative_to(at) and at.is_mount()
 
 
+def test_what_lies_behind_a_link_counts_where_the_link_leads(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("work").mkdir()
+    Path("work/paper").symlink_to("/proc/stele")
+    ((at, size),) = preflight.needed([job(work=Work(kept=GB))]).items()
+    assert (at, size) == (Path("/proc"), GB)
+
+
 def test_what_cannot_fit_is_told_from_what_may_not(free, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     jobs = [job(work=Work(kept=20 * GB))]

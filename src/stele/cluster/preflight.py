@@ -122,8 +122,7 @@ def needed(jobs: Iterable[JobRequest]) -> dict[Path, float]:
     works: dict[Path, list[Work]] = {}
     for job in jobs:
         if job.work is not None:
-            path = Path(job.outputs[0])
-            works.setdefault(mount(path.parent if path.is_absolute() else Path(path.parts[0])), []).append(job.work)
+            works.setdefault(mount(Path(job.outputs[0]).parent), []).append(job.work)
     return {at: sum(work.kept for work in on) + max(work.temporary for work in on) for at, on in works.items()}
 
 
