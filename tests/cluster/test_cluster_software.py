@@ -94,11 +94,13 @@ def test_modules_are_loaded_outside_of_a_container(monkeypatch):
 
 
 def test_a_container_sees_the_users_folders_and_where_links_lead(tmp_path, monkeypatch):
-    here, *others = [tmp_path / name for name in ("here", "data", "checkpoint", "large", "given", "scratch")]
+    here, *others = [tmp_path / name for name in ("here", "data", "checkpoint", "large", "disk", "given", "scratch")]
     for folder in (here, *others):
         folder.mkdir()
-    data, checkpoint, large, given, scratch = others
+    data, checkpoint, large, disk, given, scratch = others
     (here / "work").symlink_to(large)
+    (here / "resources").mkdir()
+    (here / "resources/paper").symlink_to(disk)
     (here / "slurm").symlink_to("profiles")  # leads nowhere
     monkeypatch.chdir(here)
     monkeypatch.setenv("TMPDIR", str(scratch))
@@ -111,7 +113,7 @@ def test_a_container_sees_the_users_folders_and_where_links_lead(tmp_path, monke
         job_environment.bind([here, *wanted])
     bound = os.environ["APPTAINER_BINDPATH"].split(",")
     assert bound[0] == f"{given}:/given"
-    assert sorted(bound[1:]) == sorted(map(str, (data, checkpoint, large, scratch)))
+    assert sorted(bound[1:]) == sorted(map(str, (data, checkpoint, large, disk, scratch)))
     (tmp_path / "a,b").mkdir()
     with pytest.raises(SteleError, match="a,b"):
         job_environment.bind([tmp_path / "a,b"])

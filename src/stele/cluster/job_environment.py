@@ -83,7 +83,7 @@ def outside_folders(configuration: Any, models: Iterable[ModelKeys]) -> list[Pat
     """Folders outside this one that jobs use: user data, results, checkpoints, targets of links, and TMPDIR."""
     folders = [*configuration.user_data.values(), configuration.results_dir]
     folders += [model.checkpoint for model in models if os.sep in (model.checkpoint or "")]
-    folders += [path for path in Path.cwd().iterdir() if path.is_symlink()]
+    folders += [path for place in ("*", "[!.]*/*") for path in Path.cwd().glob(place) if path.is_symlink()]
     if "TMPDIR" in os.environ:
         folders.append(os.environ["TMPDIR"])
     return [Path(path).expanduser().resolve() for path in folders]
