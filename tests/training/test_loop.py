@@ -251,6 +251,15 @@ def test_an_infinite_gradient_norm_of_float16_has_no_part_in_the_last_mean():
     assert logged.tail() == {"loss": 3.0}
 
 
+def test_an_undefined_gradient_norm_of_float16_is_logged_as_a_resumed_run_logs_it():
+    """Gradients of both signs that overflow have an undefined norm; the saved log has no such number."""
+    logged = MetricsLog(HERE)
+    for step, norm in enumerate([float("nan"), float("inf"), 4.0], start=1):
+        logged.add(step, 0.1, {"loss": (3.0, 1.0), NORM: (norm, 1.0)}, {})
+    logged.flush()
+    assert saved_state.tensors_to_rows(saved_state.rows_to_tensors(logged.rows)) == logged.rows
+
+
 def test_a_step_without_batches_is_an_error(tmp_path):
     with pytest.raises(SteleError, match="step 1: no micro-batch gave a gradient; check"):
         fit(tmp_path, loss_at=lambda step: iter(()))

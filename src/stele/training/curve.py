@@ -109,7 +109,7 @@ def _text(x: int, y: int, text: str, anchor: str = "start") -> str:
 
 # --- log --------------------------------------------------------------------------------------------------------------
 EVERY = 50  # steps whose losses stay on the device before they are read and checked
-NORM = "gradient_norm"  # may be infinite now and then under float16: the step is then skipped
+NORM = "gradient_norm"  # may be infinite or undefined now and then under float16: the step is then skipped
 
 Losses = dict[str, tuple[Any, float]]  # name -> (sum of weighted losses, sum of weights)
 
@@ -180,7 +180,8 @@ class MetricsLog:
         bad = [f"{name} = {value}" for name, value in means.items() if name != NORM and not math.isfinite(value)]
         if bad:
             raise diverged(int(row["step"]), ", ".join(bad))
-        self.rows.append({**row, **means})
+        # a row without the norm, as `saved_state` reads it back
+        self.rows.append(row | {name: mean for name, mean in means.items() if not math.isnan(mean)})
 
     def tail(self, share: float = 0.05) -> dict[str, float]:
         """Means of all columns over the last `share` of the steps; infinite gradient norms (float16) are ignored."""
