@@ -53,6 +53,15 @@ def test_empty_texts_and_contradictions_are_left_out_and_counted(tokenizer):
     assert [data.negatives_of(i).tolist() for i in range(3)] == [[1], [2], []]
 
 
+@pytest.mark.parametrize(("how", "passages"), [("text", 2), ("title_text", 3), ("title_text_pair", 4)])
+def test_a_passage_is_another_one_only_if_it_is_read_differently(tokenizer, how, passages):
+    """As a hard negative, a copy of the positive under another title would push the positive away from itself."""
+    example = TrainingExample("one", [p("a b", "t")], [p("a b", "u"), p("b", "t a"), p("b", "t  a")], "en")
+    data = read([example], tokenizer, SPEC.model_copy(update={"passage_format": how}))
+    assert len(data.passages.lengths) == data.counts["passages"] == passages
+    assert data.counts["negatives_that_are_positives"] == {"text": 1, "title_text": 1, "title_text_pair": 0}[how]
+
+
 def test_a_training_set_without_a_usable_example_is_an_error(tokenizer):
     with pytest.raises(SteleError, match="no usable example among 1"):
         read([TrainingExample("", [p("a")], [], "en")], tokenizer)

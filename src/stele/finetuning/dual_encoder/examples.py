@@ -1,4 +1,7 @@
-"""Training sets, checked and tokenised once; every distinct passage has one row, whose number identifies it."""
+"""Training sets, checked and tokenised once; every distinct passage has one row, whose number identifies it.
+
+Passages are distinct if the encoder reads them differently: those of one text are one where titles are not read.
+"""
 
 from __future__ import annotations
 
@@ -95,14 +98,14 @@ def read_examples(
     counts: Counter[str] = Counter()
 
     def row_of(passage: Passage) -> int | None:
-        title, text = passage.title.strip(), passage.text.strip()
-        if not text:
+        if not (text := passage.text.strip()):
             counts["empty_passages"] += 1
             return None
-        key = hashlib.blake2b(f"{title}\0{text}".encode(), digest_size=16).digest()
+        read = spec.passage(passage.title.strip(), text)
+        key = hashlib.blake2b(repr(read).encode(), digest_size=16).digest()
         if key not in rows:
             rows[key] = len(rows)
-            passages.add(spec.passage(title, text))
+            passages.add(read)
         return rows[key]
 
     def rows_of(listed: Iterable[Passage]) -> list[int]:
