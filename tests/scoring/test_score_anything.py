@@ -201,6 +201,24 @@ def test_query_ids_that_two_languages_share_need_a_name(tmp_path, qrels):
     assert list(only["metrics"]["mrr@100"]["languages"]) == ["te"]
 
 
+def test_a_direction_s_name_is_of_it_alone(tmp_path):
+    """Both directions of de-en have the ids of the same texts and are scored in the language de-en."""
+    (tmp_path / "xnli.15way.orig.tsv").write_text("de\ten\nein\tone\nzwei\ttwo\n")
+    right, wrong = tmp_path / "right", tmp_path / "wrong"
+    right.write_text("00000 Q0 00000 1 1 t\n00001 Q0 00001 1 1 t\n")
+    wrong.write_text("00000 Q0 00001 1 1 t\n00001 Q0 00000 1 1 t\n")
+    data = ["--data", f"xnli_15way={tmp_path}"]
+    both = scored(tmp_path, "xsa", "--run", f"de-en={right}", f"en-de={wrong}", *data)["metrics"]
+    assert [both[name]["average"] for name in ("p@1", "p_forward@1", "p_backward@1")] == [0.5, 1.0, 0.0]
+    forward = scored(tmp_path, "xsa", "--run", f"de-en={right}", *data)["metrics"]
+    assert forward["p@1"]["n"] == {"de-en": 2} and forward["p_backward@1"]["average"] is None
+    for side in ("fra", "eng"):
+        (tmp_path / f"tatoeba.fra-eng.{side}").write_text("a\nb\n")
+    (tmp_path / "run").write_text("0000 Q0 0001 1 1 t\n")
+    with pytest.raises(SteleError, match="query '0000' is in fr-en and en-fr; name one: --run fr-en=FILE"):
+        run("tatoeba", "--run", f"fr={tmp_path / 'run'}", "--data", f"tatoeba={tmp_path}")
+
+
 def test_folds_are_one_run_and_share_no_query(tmp_path):
     (tmp_path / "qrels.txt").write_text("1 0 a 1\n2 0 a 1\n2 0 b 0\n3 0 b 0\n")
     (tmp_path / "fold1").write_text("1 Q0 a 1 2.0 t\n")

@@ -113,21 +113,28 @@ def _query_sets(
     known += sorted(parts - {"all", *entry.languages})
     if any(made is None for _, made in held):  # another tool's file, which may hold any query set
         possible += [s for s in benchmark.query_sets(known) if s.name not in {made.name for made in possible}]
-    named = {query_set for query_set, _ in held if query_set is not None}
-    for wrong in named - {s.name for s in possible} - {s.language for s in possible}:
-        raise unknown("query set", wrong, {s.name for s in possible}, "--run")
+    names = {s.name for s in possible}
+    for wrong in {named for named, _ in held if named is not None} - names - {s.language for s in possible}:
+        raise unknown("query set", wrong, names, "--run")
     if wrong := set(languages or ()) - {s.language for s in possible}:
         raise unknown("language", min(wrong), {s.language for s in possible}, "--languages")
     chosen_by_language = [query_set for query_set in possible if languages is None or query_set.language in languages]
-    if (None, None) in held:
-        return chosen_by_language
-    named |= {made.name for query_set, made in held if query_set is None}
-    chosen = [query_set for query_set in chosen_by_language if query_set.name in named or query_set.language in named]
+    chosen = [s for s in chosen_by_language if any(_holds(named, made, s, names) for named, made in held)]
     if unused := sorted(
         parts & {query_set.language for query_set in chosen_by_language} - {query_set.language for query_set in chosen}
     ):
         logger.warning("--data: judgments of %s, of which no run is given; they are not scored", ", ".join(unused))
     return chosen
+
+
+def _holds(named: str | None, made: QuerySet | None, query_set: QuerySet, names: Collection[str]) -> bool:
+    """Whether an output that is `named` in --run, or was `made` for a query set, holds that of `query_set`.
+
+    A query set's own name means it alone, also where it is its language too, as `de-en`, in which `en-de` is scored.
+    """
+    if made is None and named in names:
+        return named == query_set.name
+    return made in (None, query_set) and named in (None, query_set.name, query_set.language)
 
 
 def _translations(outputs, query_set: QuerySet) -> dict[str, dict[str, int]]:
@@ -151,7 +158,7 @@ def _add_runs(case: Case, name: str, rights: Mapping[QuerySet, Mapping[str, Any]
     benchmark = load_reader(name, BenchmarkReader)
     by_query_set: dict[QuerySet, list[tuple[Run, Record]]] = {query_set: [] for query_set in rights}
     texts: dict[str, str] = {}
-    limited, owners = False, _owners(rights)
+    limited, owners, names = False, _owners(rights), {query_set.name for query_set in rights}
     for named, output in outputs:
         if output.answers:
             raise SteleError(f"{output.path}: found answers to questions; this benchmark scores rankings of passages")
@@ -159,9 +166,9 @@ def _add_runs(case: Case, name: str, rights: Mapping[QuerySet, Mapping[str, Any]
         texts |= output.texts
         _check_languages(output, owners)
         for made, run in output.runs.items():
-            if made is None and named is None:
-                _refuse_ambiguous(output, run.queries, owners)
-            matching = [s for s in rights if made in (None, s) and named in (None, s.name, s.language)]
+            matching = [s for s in rights if _holds(named, made, s, names)]
+            if made is None:
+                _refuse_ambiguous(output, run.queries, _owners({s: rights[s] for s in matching}))
             for query_set in matching:
                 by_query_set[query_set].append((run, output.record))
             case.extra += len(set(run.queries).difference(*(rights[query_set] for query_set in matching)))
@@ -243,7 +250,7 @@ def _check_languages(output: Output, owners: Mapping[str, list[QuerySet]]) -> No
 
 
 def _add_answers(case: Case, rights: Mapping[QuerySet, Mapping[str, list[str]]], outputs) -> None:
-    owners = _owners(rights)
+    owners, names = _owners(rights), {query_set.name for query_set in rights}
     predictions: dict[QuerySet, dict[str, str]] = {query_set: {} for query_set in rights}
     for named, output in outputs:
         if not output.answers:
@@ -251,7 +258,7 @@ def _add_answers(case: Case, rights: Mapping[QuerySet, Mapping[str, list[str]]],
         for made, given_answers in output.answers.items():
             case.extra += len(given_answers.keys() - owners.keys())
             for query_set, right in rights.items():
-                if made in (None, query_set) and named in (None, query_set.name, query_set.language):
+                if _holds(named, made, query_set, names):
                     answers = {query: answer for query, answer in given_answers.items() if query in right}
                     if twice := answers.keys() & predictions[query_set].keys():
                         raise SteleError(f"{output.path}: question {min(twice)!r} is answered in two files; drop one")
