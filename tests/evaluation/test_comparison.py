@@ -1,5 +1,6 @@
 """One system against a baseline: rows, families, tests by name."""
 
+import itertools
 import math
 from dataclasses import replace
 
@@ -56,6 +57,8 @@ def test_languages_that_ask_the_same_questions_are_one_sample(average):
         choices = Choices("b", [METRIC], load_test("t_test"), average, "none", 0.05, same_questions=shared)
         *_, found[shared] = compare_system("a", ours, theirs, METRIC, choices)
     assert share_questions(theirs) and not share_questions(replace(theirs, benchmark="mrtydi"))
+    numbers = [(code, f"q{n}") for code, n in itertools.product(languages, range(20))]  # as of CLEF's topics
+    assert all(share_questions(replace(theirs, keys=numbers, benchmark=name)) for name in ("clef", "mlqa"))
     assert not share_questions(replace(theirs, keys=[("a", f"q{n}") for n in range(220)])), "the ids do not tell"
     assert found[True].p == pytest.approx(stats.ttest_1samp(differences, 0).pvalue) and found[False].p < 0.001
     assert (found[True].difference, found[True].queries) == (pytest.approx(found[False].difference), 220)
