@@ -121,6 +121,14 @@ def test_equal_to_the_official_functions_on_unit_vectors(block, monkeypatch):
         assert value(f"uniformity_{name}", x, y) == pytest.approx(theirs, abs=1e-12)
 
 
+def test_uniformity_varies_with_the_sample_as_the_jackknife_says():
+    """Each point is in all others' means: with these means as values, the error was half of it."""
+    x = l2_normalize(np.random.default_rng(8).normal([1.5, 0, 0], size=(80, 3)), "")
+    values = load_metric("uniformity_query").values(vector_case(en=(x, x)))
+    without = [math.exp(value("uniformity_query", rest, rest)) for rest in (np.delete(x, i, 0) for i in range(80))]
+    assert values.std(ddof=1) / 80**0.5 == pytest.approx((79 * np.var(without)) ** 0.5, rel=0.02)
+
+
 def test_vectors_are_put_on_the_unit_sphere_first():
     """The official functions presuppose that and would give another value for the same directions."""
     rng = np.random.default_rng(7)

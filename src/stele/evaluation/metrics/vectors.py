@@ -14,6 +14,8 @@ import numpy as np
 from stele.evaluation.metric import Case, Metric
 from stele.evaluation.similarity import blocks, l2_normalize
 
+FARTHEST = math.exp(-8)  # of two opposite unit vectors
+
 
 class Alignment(Metric):
     """alignment: mean ||x - y||^2 of the unit vectors of a query and its passage; 0 to 4, lower is closer."""
@@ -33,19 +35,21 @@ class Uniformity(Metric):
     """Uniformity of one side's vectors on the unit sphere; a lower value means more evenly spread.
 
     Log of the mean, over pairs of a query set's vectors, of exp(-2 ||xi - xj||^2): 0 where all are one point, about -4
-    for many points in all directions. A point's own value is its mean over all others, so that the mean over points is
-    the mean over pairs, of which `finish` takes the logarithm. A query set with a single vector does not count (NaN).
+    for many points in all directions. A point's value is twice its mean over all others minus that of all points: it is
+    in their means, too. So the mean over points is that over pairs, of which `finish` takes the logarithm, and varies
+    with the sample as much as it does (Hoeffding 1948). A query set with a single vector does not count (NaN).
     """
 
     needs = "vectors"
-    finish = staticmethod(math.log)
+    finish = staticmethod(lambda mean: math.log(min(max(mean, FARTHEST), 1.0)))  # resampled means may lie outside
     side: int  # of a pair of vectors
 
     def evaluate(self, case: Case) -> np.ndarray:
         values = np.full(len(case.queries), np.nan)
         for name, rows in case.rows_of.items():
             vectors = l2_normalize(case.vectors[name][self.side], f"query set {name!r}")
-            values[rows.start : rows.stop] = potentials(vectors)
+            of_point = potentials(vectors)
+            values[rows.start : rows.stop] = 2 * of_point - of_point.mean()
         return values
 
 
