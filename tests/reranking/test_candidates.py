@@ -36,6 +36,8 @@ def test_judgments_are_those_of_the_topics_that_the_query_language_has(tmp_path)
     data = {"clef": {"all": folder}}
     assert list(Clef().judgments(data, PAIR)) == ["1", "2", "3", "4", "5", "6"]
     assert len(Clef().all_judgments(data, PAIR)) == TOPICS
+    counts = read_candidates(Clef(), data, PAIR).counts
+    assert (counts["topics"], counts["topics_without_relevant"]) == (6, 0)  # that one has no query here
 
 
 @pytest.mark.parametrize(

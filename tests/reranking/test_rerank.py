@@ -4,7 +4,7 @@ import csv
 import json
 
 import pytest
-from made_clef import TOPICS, write_clef
+from made_clef import TOPICS, topic, write_clef
 
 from stele.artifacts.records import read_record
 from stele.artifacts.run_files import read_run
@@ -57,11 +57,12 @@ def test_every_judged_document_is_ranked_once_and_scored(rerank, recipe, bert, c
         assert metric["average"] > 0.9
 
 
-def test_folds_are_written_down_and_the_same_for_all_models_and_query_languages(rerank, bert):
-    def rows(folder, search: str = "en-de") -> list[tuple]:
-        table = csv.DictReader((folder / "epochs.csv").read_text().splitlines())
-        return [(r["fold"], r["epoch"], r["chosen"], r["test_topics"]) for r in table if r["search"] == search]
+def rows(folder, search: str = "en-de") -> list[tuple]:
+    table = csv.DictReader((folder / "epochs.csv").read_text().splitlines())
+    return [(r["fold"], r["epoch"], r["chosen"], r["test_topics"]) for r in table if r["search"] == search]
 
+
+def test_folds_are_written_down_and_the_same_for_all_models_and_query_languages(rerank, bert):
     folder = rerank("a", CROSS, "--encoder", str(bert), languages=("en-de", "de-de"))
     assert [row[:2] for row in rows(folder)] == [(str(f), str(e)) for f in range(5) for e in (1, 2)]
     topics = {fold: names for fold, _, chosen, names in rows(folder) if chosen == "1"}
@@ -70,6 +71,14 @@ def test_folds_are_written_down_and_the_same_for_all_models_and_query_languages(
         assert {fold: names for fold, _, chosen, names in other if chosen == "1"} == topics
     other = rows(rerank("c", {"scorer": "knrm", **WORDS}, seed=1))
     assert {fold: names for fold, _, chosen, names in other if chosen == "1"} != topics
+
+
+def test_a_topic_without_a_query_in_one_language_moves_no_other_topic_to_another_fold(rerank, tmp_path):
+    data = write_clef(tmp_path / "clef")
+    (data.parent / "en/topics-en-2000.txt").write_text("".join(topic(n, "en") for n in (1, 2, 4, 5, 6)))
+    folder = rerank("a", {"scorer": "knrm", **WORDS}, data=data, languages=("en-de", "de-de"))
+    of_all = [names.split() for *_, names in rows(folder, "de-de") if names]
+    assert [names.split() for *_, names in rows(folder) if names] == [[n for n in fold if n != "3"] for fold in of_all]
 
 
 @pytest.mark.parametrize("step", [1, 4])
