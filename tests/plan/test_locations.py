@@ -57,15 +57,18 @@ def test_weights_that_the_user_has_take_the_place_of_their_stand_in(miniature, t
 
 
 def test_a_training_that_goes_on_in_the_folder_of_a_checkpoint_makes_no_other_checkpoint(paper, tmp_path):
-    """Its saved steps are not read (`link_folder`), so that they neither rerun the job nor are hashed."""
-    (tmp_path / "config.json").write_text("{}")
+    """What it saves there is not read (`link_folder`), so that it neither reruns the job nor is hashed."""
+    for name in ("config.json", "model.safetensors"):
+        (tmp_path / name).write_text("{}")
 
     def content() -> str:
         return paper(models={"mine": {"checkpoint": str(tmp_path)}}).sources.checkpoint_content("mine")
 
     before = content()
-    for name in ("checkpoint-500/optimizer.pt", "onnx/model.onnx", "0_Transformer/openvino/model.xml"):
-        (tmp_path / name).parent.mkdir(parents=True)
+    of_training = ("README.md", "optimizer.pt", "pytorch_model.bin", "trainer_state.json", "runs/events")
+    of_steps = ("checkpoint-500/optimizer.pt", "onnx/model.onnx", "0_Transformer/openvino/model.xml")
+    for name in (*of_training, *of_steps):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_bytes(b"0")
     assert content() == before != ""
     (tmp_path / "0_Transformer/config.json").write_text("{}")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from pathlib import PurePosixPath
 from typing import Any
 
 from stele.errors import SteleError
@@ -21,6 +22,8 @@ TOKENIZER = (
 )
 # beginnings of files and folders of a checkpoint that are not read, such as saved steps of a training that goes on
 UNREAD = (".", "checkpoint-", "onnx", "openvino")
+READ = (".json", ".jinja", ".txt", ".model", ".safetensors")
+OF_TRAINING = ("training_args.json", "trainer_state.json")  # no settings of the model
 ADAPTER = "adapter_config.json"
 STATIC = "StaticEmbedding"  # the module of a sentence-transformers folder that has vectors of tokens alone
 SENTENCE_TRANSFORMERS = "config_sentence_transformers.json"
@@ -47,3 +50,20 @@ def repository(source: Mapping[str, Any]) -> tuple[str, str] | None:
     if repo and not re.fullmatch(r"\w[\w.-]*(/\w[\w.-]*)?", str(repo)):
         raise SteleError(f"{repo!r} is neither an id of the Hugging Face hub (OWNER/NAME) nor a folder")
     return (str(repo), str(source.get("revision") or "main")) if repo else None
+
+
+def read_files(names: Iterable[str]) -> list[str]:
+    """Those of the files below a checkpoint's folder that are read: settings, tokenizer, one kind of weights.
+
+    >>> read_files(["README.md", "config.json", "model.safetensors", "optimizer.pt", "pytorch_model.bin"])
+    ['config.json', 'model.safetensors']
+    """
+    paths = {name: PurePosixPath(name) for name in names}
+    converted = {path.parent for path in paths.values() if path.name in WEIGHTS[:2]}
+    read = []
+    for name, path in paths.items():
+        is_pytorch = path.name.startswith("pytorch_model") and path.name.endswith((".bin", ".bin.index.json"))
+        wanted = path.parent not in converted if is_pytorch else path.suffix in READ
+        if wanted and path.name not in OF_TRAINING and not any(part.startswith(UNREAD) for part in path.parts):
+            read.append(name)
+    return read

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import ChainMap
 from dataclasses import dataclass
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any
 
 from stele import catalogue
-from stele.catalogue import datasets, recipes, user_documents
-from stele.catalogue.hub import UNREAD
+from stele.catalogue import datasets, hub, recipes, user_documents
 from stele.catalogue.schema.datasets import Part
 from stele.catalogue.schema.models import Model
 from stele.catalogue.user_data import content_digest, listing, part_files
@@ -109,15 +108,11 @@ class Sources:
 
     @cached_method
     def checkpoint_content(self, model: str) -> str:
-        """Digest of the contents of the user's folder of a checkpoint, wherever the folder is.
-
-        The folders of a training that goes on there do not count.
-        """
+        """Digest of the files that are read of the user's folder of a checkpoint, wherever the folder is."""
         folder = self.models.checkpoint_source(model).get("path")
         if not folder or self.world.standin(model):
             return ""
-        files = [name for name in listing(folder) if not any(part.startswith(UNREAD) for part in PurePath(name).parts)]
-        return content_digest(folder, USER_FILES, files)
+        return content_digest(folder, USER_FILES, hub.read_files(listing(folder)))
 
     def checkpoint_locations(self, model: str) -> dict[str, Any]:
         """Options that locate a checkpoint: the user's folder, else mirrors."""

@@ -30,7 +30,7 @@ from stele.artifacts.records import (
     write_record,
 )
 from stele.catalogue.datasets import mirror_path
-from stele.catalogue.hub import CONFIG, MODULES, UNREAD, WEIGHTS, address, repository
+from stele.catalogue.hub import CONFIG, MODULES, WEIGHTS, address, read_files, repository
 from stele.command.arguments import Json, NewRecord, record_of
 from stele.errors import SteleError
 from stele.files.atomic import MARK, RECORD, atomic_directory
@@ -60,9 +60,6 @@ from stele.sources.weights.checkpoint_files import (
 log = logging.getLogger(__name__)
 
 JOB = "sources checkpoint"
-
-KEPT = (".json", ".jinja", ".txt", ".model", ".safetensors")
-LEFT_OUT = (RECORD, MANIFEST, "training_args.json", "trainer_state.json")
 
 
 class Checkpoint(PlacesJob):
@@ -207,17 +204,10 @@ def link_folder(source: Path, folder: Path) -> list[str]:
     if not any((source / name).is_file() for name in (CONFIG, MODULES)) and not model_folders(source):
         have = ", ".join(sorted(path.name for path in source.iterdir())[:8]) or "nothing"
         raise SteleError(f"{source}: not a checkpoint (neither {CONFIG} nor {MODULES}); the folder holds {have}")
-    names = []
-    for path in sorted(source.rglob("*")):
-        below = path.relative_to(source)
-        if not path.is_file() or any(part.startswith(UNREAD) for part in below.parts):
-            continue
-        is_pytorch = path.name.startswith("pytorch_model") and path.name.endswith((".bin", ".bin.index.json"))
-        has_safetensors = any((path.parent / name).is_file() for name in WEIGHTS[:2])
-        wanted = not has_safetensors if is_pytorch else path.suffix in KEPT
-        if wanted and path.name not in LEFT_OUT:
-            names.append(below.as_posix())
-            link_file(path, folder, names[-1], str(source))
+    files = [path.relative_to(source).as_posix() for path in sorted(source.rglob("*")) if path.is_file()]
+    names = [name for name in read_files(files) if Path(name).name not in (RECORD, MANIFEST)]
+    for name in names:
+        link_file(source / name, folder, name, str(source))
     return names
 
 
