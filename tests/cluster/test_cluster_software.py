@@ -93,6 +93,20 @@ def test_modules_are_loaded_outside_of_a_container(monkeypatch):
         job_environment.take_environment(["exit 3"])
 
 
+def test_scratch_is_never_a_folder_of_the_run(tmp_path, monkeypatch):
+    """A variable that a node lacks stays as it is written, and would name a folder here."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("TMPDIR", "before")
+    monkeypatch.setattr(job_environment.tempfile, "tempdir", None)
+    for folder in ("$NODES_DISK/me", "tmp"):
+        with pytest.raises(SteleError, match="want a path that begins with /"):
+            job_environment.use_scratch(folder)
+    assert os.environ["TMPDIR"] == "before" and not [*tmp_path.iterdir()]
+    job_environment.use_scratch("~/tmp")
+    assert os.environ["TMPDIR"] == str(tmp_path / "home/tmp")
+
+
 def test_a_container_sees_the_users_folders_and_where_links_lead(tmp_path, monkeypatch):
     here, *others = [tmp_path / name for name in ("here", "data", "checkpoint", "large", "disk", "given", "scratch")]
     for folder in (here, *others):

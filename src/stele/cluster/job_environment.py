@@ -144,7 +144,9 @@ def take_environment(lines: Sequence[str]) -> None:
 
 def use_scratch(folder: str) -> None:
     """Uses a node's folder (with variables expanded) for temporary files. Raises SteleError if it cannot be made."""
-    path = Path(os.path.expandvars(folder))
+    path = Path(os.path.expandvars(folder)).expanduser()
+    if not path.is_absolute():  # a variable that is not set here stays as it is written
+        raise SteleError(f"{settings.path()}: scratch: want a path that begins with /, found {path} on this node")
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
