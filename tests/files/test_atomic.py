@@ -97,6 +97,16 @@ def test_a_folder_outlives_a_kill_in_the_middle_of_the_swap(tmp_path, path, last
     assert {*tmp_path.iterdir()} == {path, *users} and all((other / "chapters").exists() for other in users)
 
 
+def test_a_killed_process_may_have_had_the_number_of_this_one(path):
+    """As in a container, whose processes get the same numbers each time."""
+    for kind in ("old", "part"):
+        (left := path.parent / f".folder.{os.getpid()}.stele-{kind}").mkdir()
+        (left / "b").write_text("b")
+    with atomic_directory(path, "job") as new:
+        (new / "c").write_text("c")
+    assert [p.name for p in listed(path)] == ["c"] and [*path.parent.iterdir()] == [path]
+
+
 def test_a_swap_that_fails_half_way_leaves_the_old_folder(path, monkeypatch):
     rename, sources = os.rename, []
 
