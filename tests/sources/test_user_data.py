@@ -66,6 +66,34 @@ def test_a_change_in_the_middle_of_a_large_file_is_seen_and_what_did_not_change_
     assert user_data.content_digest(folder, memory) != before
 
 
+class Remounted:
+    """Status of a file whose file system has another number, as on another host or where it is mounted after others."""
+
+    st_dev = -1
+
+    def __init__(self, status):
+        self.status = status
+
+    def __getattr__(self, name):
+        return getattr(self.status, name)
+
+
+@pytest.mark.parametrize("many", [0, 2000])
+def test_a_file_of_the_future_is_read_once_on_whichever_host(tmp_path, memory, read, monkeypatch, many):
+    monkeypatch.setattr(user_data, "MANY", many)
+    monkeypatch.setattr(digests, "SETTLED", 0.05)
+    monkeypatch.setattr(digests, "sha256", lambda path: read.append(path) or sha256(path))
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data/a").write_text("a")
+    os.utime(tmp_path / "data/a", (2**32, 2**32))  # by a clock that is wrong
+    time.sleep(0.1)
+    before, status = user_data.content_digest(tmp_path / "data", memory), os.stat
+    assert user_data.content_digest(tmp_path / "data", memory) == before and len(read) == 1
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "stat", lambda *given, **options: Remounted(status(*given, **options)))
+        assert user_data.content_digest(tmp_path / "data", memory) == before and len(read) == 1
+
+
 def test_a_file_that_was_written_just_now_is_not_remembered(tmp_path, memory, read):
     """A second change within the same tick of the file system's clock would bear the same time."""
     (tmp_path / "data").mkdir()

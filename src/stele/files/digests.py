@@ -115,7 +115,7 @@ def file_digests(paths: Iterable[Path], memory: Path) -> dict[Path, list]:
             held = known.get(name)
             if not (isinstance(held, list) and held[:-1] == identity):
                 held = [*identity, _sha256(path, status.st_size)]
-                if time.time() - max(status.st_mtime, status.st_ctime) > SETTLED:
+                if time.time() - status.st_ctime > SETTLED:
                     new[name] = held
         except OSError as error:
             raise SteleError(f"{path}: cannot be read ({error.strerror})") from None
@@ -137,7 +137,7 @@ def folder_digest(folder: Path, names: Sequence[str], memory: Path) -> str:
             _check_name(name)
             status = os.stat(f"{folder}/{name}")
             whole.update(f"{name} {_identity(status)}\n".encode())
-            newest = max(newest, status.st_mtime, status.st_ctime)
+            newest = max(newest, status.st_ctime)
         identity = whole.hexdigest()
         held = read_note(memory).get(os.path.abspath(folder))
         if isinstance(held, list) and held[:-1] == [len(names), identity]:
@@ -162,7 +162,7 @@ def _check_name(name: Path | str) -> None:
 
 
 def _identity(status: os.stat_result) -> list[int]:
-    return [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_dev]
+    return [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]  # st_dev differs from host to host
 
 
 def _remember(memory: Path, new: dict[str, list]) -> None:
