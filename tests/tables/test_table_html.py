@@ -7,7 +7,7 @@ from lxml import html as parser
 from rendering import NASTY, filled
 
 from stele.tables.render import formats, html, pages
-from stele.tables.render.cell_details import HIDDEN, shown
+from stele.tables.render.cell_details import HIDDEN, row_targets, shown
 from stele.tables.render.formats import to_csv
 from stele.tables.render.pictures import Picture, drawn, pictures
 from tests.sealed import write_sealed
@@ -97,8 +97,19 @@ def test_a_cell_of_seeds_whose_mean_was_not_written_has_no_link_that_leads_nowhe
     path.rename(path.with_suffix("") / "pt0-ft1.json")
     table = bench.spec(**{"stub: Method": "stub: Method\nseeds: {finetuning: [1]}"})
     box, facts = _unfolded(_page(bench, table), 0, 0)
-    assert facts["ours"] == "50.0 (unrounded 0.5)" and "first/zero_shot_marco.json" in box.text_content()
+    assert facts["ours"] == "50.0 (unrounded 0.5)" and "first/zero_shot_marco/pt0-ft1.json" in box.text_content()
     assert box.find(".//a") is None
+    bench.result("first", {"ar": 0.75})  # of the configuration's seeds: another number
+    box, facts = _unfolded(_page(bench, table), 0, 0)
+    assert facts["ours"] == "50.0 (unrounded 0.5)" and box.find(".//a") is None
+    assert box.find(".//code").text == f"snakemake {(path.with_suffix('') / 'pt0-ft1.json').as_posix()}"
+
+
+def test_a_table_with_seeds_of_its_own_builds_the_files_of_these_seeds(bench):
+    filled_table = filled(bench, bench.spec(**{"stub: Method": "stub: Method\nseeds: {finetuning: [0, 1]}"}))
+    files = [f"{bench.results_dir}/mrtydi/first/zero_shot_marco/pt0-ft{seed}.json" for seed in (0, 1)]
+    assert row_targets(filled_table.cells, filled_table.results)[0].command == f"snakemake {' '.join(files)}"
+    assert f",{' '.join(files)},snakemake {' '.join(files)}\n" in to_csv(filled_table)
 
 
 def test_a_cell_names_the_guess_that_its_number_is_held_against(bench):

@@ -39,9 +39,9 @@ LONGEST = 24  # items of a list; a text may have ten times as many letters
 class Unfolded:
     """Details of one cell, in the box `id` of a page.
 
-    `result` is the result of its target, None for a cell without one; `sources` are the files that its value was read
-    from, empty without a value. `covered`: numbers of languages of our average and the paper's, None if complete.
-    `href` leads to the result's file; it is "" without a value, and if no file holds the mean of the cell's seeds.
+    `result` is the result of its target, None for a cell without one; `path` names its files, `sources` those that its
+    value was read from, empty without a value. `covered`: numbers of languages of our average and the paper's, None if
+    complete. `href` leads to the result's file; it is "" without a value, and for a mean over seeds of the table's own.
     """
 
     id: str
@@ -60,20 +60,19 @@ def unfold(filled: FilledTable, place: int, root: str) -> Unfolded:
     """Details of a table's cell number `place`; `root` is the relative path from the page to the folder of results."""
     cell, results = filled.cells[place], filled.results
     names = (cell.group.label, cell.row.label, cell.line.label, cell.column.group, cell.column.header)
-    path, is_partial = target(cell, results), cell.measured and cell.reference is not None and not cell.complete
+    paths, is_partial = files_of(cell, results), cell.measured and cell.reference is not None and not cell.complete
     result = cell.reference.result if cell.reference else None
-    has_file = result is not None and cell.measured and results.path(*result).is_file()
     return Unfolded(
         id=f"t{cell.table.number:02d}-{place}",
         address=cell.address,
         title=" · ".join(filter(None, names)),
         facts={name: value for name, value in _facts(cell, filled.tests).items() if value},
-        path=path,
-        command=command(results, [Path(path)]) if path and cell.outcome.state != "unavailable" else "",
+        path=in_words(paths),
+        command=command(results, paths) if paths and cell.outcome.state != "unavailable" else "",
         result=result,
-        sources=tuple(results.paths(result, cell.seeds)) if result and cell.measured else (),
+        sources=tuple(paths) if cell.measured else (),
         covered=(len(cell.outcome.languages), len(cell.reference.languages)) if is_partial else None,
-        href=f"{root}/{'/'.join(result)}.json" if has_file else "",
+        href=f"{root}/{'/'.join(result)}.json" if result and cell.measured and not cell.seeds else "",
     )
 
 
@@ -205,12 +204,8 @@ def row_targets(cells: Sequence[Cell], results: Results) -> list[RowTargets]:
     heading = ""
     for _, row in groupby(cells, key=lambda cell: (cell.group.key, cell.row.key)):
         row = list(row)
-        results_needed = {
-            cell.reference.result
-            for cell in row
-            if cell.reference and cell.outcome.state not in ("borrowed", "unavailable")
-        }
-        paths = sorted(results.path(*result) for result in results_needed)
+        needed = [cell for cell in row if cell.outcome.state not in ("borrowed", "unavailable")]
+        paths = sorted({path for cell in needed for path in files_of(cell, results)})
         if paths:
             before, heading = heading, row[0].group.label
             shown = "" if heading == before else heading
@@ -228,6 +223,10 @@ def command(results: Results, paths: Sequence[Path]) -> str:
     return shlex.join(["snakemake", *anew, "--config", f"scale={scale}", f"results_dir={folder}"])
 
 
-def target(cell: Cell, results: Results) -> str:
-    """Path of the result file of one cell, "" for a cell without one."""
-    return results.path(*cell.reference.result).as_posix() if cell.reference else ""
+def files_of(cell: Cell, results: Results) -> list[Path]:
+    """Result files of one cell, one for each seed of the table's own; empty for a cell without a result."""
+    return results.paths(cell.reference.result, cell.seeds) if cell.reference else []
+
+
+def in_words(paths: Iterable[Path]) -> str:
+    return " ".join(path.as_posix() for path in paths)

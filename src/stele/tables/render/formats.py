@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
-from pathlib import Path
 
 from stele.files.formats import write_csv
 from stele.papers.table_parts import Column
 from stele.tables.render import bibliography, latex, markdown, page_fit
-from stele.tables.render.cell_details import command, target
+from stele.tables.render.cell_details import command, files_of, in_words
 from stele.tables.render.jinja import Ready, templates
 from stele.tables.render.layout import FAIL, VIEWS, Grid, View, delta_of, grids_of
 from stele.tables.render.summary import summarise
@@ -116,7 +115,7 @@ def cell_row(cell: Cell, results: Results) -> list[str]:
         language = "average" if cell.reference.average else cell.reference.languages[0]
     if cell.measured and not cell.complete:
         labels.append(f"average of {len(cell.outcome.languages)} of {len(cell.reference.languages)} languages")
-    delta, path, measured = delta_of(cell), target(cell, results), ""
+    delta, paths, measured = delta_of(cell), files_of(cell, results), ""
     if cell.outcome.value is not None:
         measured = numbers.plain(numbers.scaled(cell.outcome.value, cell.report))
     failed = bool(measured) and not cell.shows_number
@@ -133,8 +132,8 @@ def cell_row(cell: Cell, results: Results) -> list[str]:
         cell.outcome.state,
         f"{cell.outcome.reason}; our number: {measured}" if failed else cell.outcome.reason,
         "; ".join(labels),
-        path,
-        command(results, [Path(path)]) if path else "",
+        in_words(paths),
+        command(results, paths) if paths else "",
     ]
 
 
