@@ -66,6 +66,14 @@ def trend(verdict, shape, rows, column="avg", reason="", **more):
         case("holds", "margin", AVERAGE, BASE_AVERAGE, amount=3),  # a round number
         case("holds", "margin", ARABIC, BASE_ARABIC, amount=5, at_least=True),
         case("fails", "margin", ARABIC, BASE_ARABIC, amount=5, more_than=True),
+        # a loss of 5.0: a negative limit is one of the loss, as on runs
+        case("holds", "margin", BASE_ARABIC, ARABIC, amount=-4, at_least=True),
+        case("holds", "margin", BASE_ARABIC, ARABIC, amount=-5.0, at_least=True),
+        case("fails", "margin", BASE_ARABIC, ARABIC, amount=-5.0, more_than=True),
+        *(
+            case("fails", "margin", BASE_ARABIC, ARABIC, amount=-6, **{limit: True})
+            for limit in ("at_least", "more_than")
+        ),
         *(case("holds", kind, SIZE, BASE_SIZE, amount=amount) for kind in ("ratio", "cost") for amount in (2.05, 2)),
         *(case("fails", kind, SIZE, BASE_SIZE, amount=2.5) for kind in ("ratio", "cost")),
         case("fails", "cost", SIZE, BASE_SIZE),  # it does not cost less

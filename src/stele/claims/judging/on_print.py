@@ -157,10 +157,9 @@ def _amounts(claim: Claim, paper: PrintedPaper, measure: Callable[[Pair], tuple[
 
 def _agrees(claim: Claim, wanted: float, number: float, low: float, high: float) -> bool:
     """Whether a number, within its limits of rounding `low` to `high`, is the wanted one, at least it, or more."""
-    if claim.more_than:
-        return number > wanted + EPSILON
-    if claim.at_least:
-        return number >= wanted - EPSILON
+    beyond = number - wanted if wanted >= 0 else wanted - number  # a negative limit is of a loss, as on runs
+    if claim.more_than or claim.at_least:
+        return beyond > EPSILON if claim.more_than else beyond >= -EPSILON
     decimals = len(repr(wanted).partition(".")[2])  # 7 is any number that rounds to it, 7.0 has one decimal
     return low - 0.5 * 10**-decimals <= wanted + EPSILON and wanted - EPSILON <= high + 0.5 * 10**-decimals
 
