@@ -184,6 +184,13 @@ def test_many_reasons_are_told_in_part(bench):
     )
 
 
+def test_an_average_over_fewer_languages_says_so_below_the_figure(bench):
+    average = CURVES.replace("{language: en-de}", "{average: [en-de, en-fi, en-it]}")
+    curve_points(bench, {"start": 0.42, "one_5": 0.5})
+    assert "Some of our averages cover 1 of 3 languages." in texts(picture(bench, average))
+    assert not any(line.startswith("Some of our averages") for line in texts(picture(bench, CURVES)))
+
+
 def test_all_labels_of_what_is_drawn_stand_in_the_head(bench):
     projection(bench, "first", labels=["stand-in checkpoint"])
     projection(bench, "second", labels=["generated data", "stand-in checkpoint"])

@@ -107,6 +107,9 @@ def notes(figure: Figure, panel_series: Sequence[PanelSeries]) -> list[str]:
     if figure.kind == "curves" and any(part.panel.printed for part in panel_series):
         values = "published values" if figure.paper == TODAY else "values that the paper prints"
         texts.append(f"Hollow marks: {values}; black where several series share one.")
+    counts = [(len(o.languages), len(value.languages)) for o, value in zip(outcomes, figure.references(), strict=True)]
+    if partly := [f"{ours} of {all_of} languages" for ours, all_of in sorted({*counts}) if 0 < ours < all_of]:
+        texts.append(f"Some of our averages cover {' or '.join(partly)}.")
     if any(outcome.deviation is not None for outcome in outcomes):
         texts.append("Bars: standard deviation over seeds.")
     texts += figure.footnotes
