@@ -88,7 +88,7 @@ def distribution(axes: Axes, figure: Figure, parts: Sequence[PanelSeries]) -> No
     from matplotlib.lines import Line2D
 
     axis, shown, handles = figure.axis(parts[0].panel), [], []
-    low, high = figure.x.range or (0.0, max((p.data.counts[-1][0] for p in parts if _lengths(p)), default=1.0))
+    low, high = figure.x.range or (0.0, 1.0 + max((p.data.counts[-1][0] for p in parts if _lengths(p)), default=0))
     reference = figure.reference or 0.0
     for number, part in enumerate(parts):
         style = {"color": COLOURS[number % 5], "linestyle": DASHES[number % 5]}
