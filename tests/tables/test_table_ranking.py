@@ -49,6 +49,14 @@ def test_a_row_alone_is_not_marked_best(bench):
     assert _ranks(bench, {"a": {"ar": 0.5}}) == {}
 
 
+def test_numbers_of_different_metrics_or_benchmarks_are_not_ranked_against_each_other(bench):
+    bench.result("b", {"ar": 0.9}, metric="recall@100")
+    bench.result("c", {"ar": 0.3}, benchmark="xor_retrieve")
+    others = {"model: b}": "model: b, metric: recall@100}", "model: c}": "model: c, benchmark: xor_retrieve}"}
+    assert _ranks(bench, {"a": {"ar": 0.5}}, **others, **TABLE) == {}
+    assert _ranks(bench, {"d": {"ar": 0.4}}, **others, **TABLE) == {("a", "ar"): "best", ("a", "avg"): "best"}
+
+
 def test_ties_are_all_marked_and_not_broken_by_the_last_bit_of_a_mean(bench):
     values = {"a": 0.19999999999999998, "b": 0.20000000000000004, "c": 0.1, "d": 0.1}  # of .1, .2, .3 and of .2, .2, .2
     ranks = _ranks(bench, {m: {"ar": v} for m, v in values.items()}, **TABLE)

@@ -180,7 +180,8 @@ def comparable_sets(cells: Iterable[Cell]) -> list[list[Cell]]:
     for cell in cells:
         if cell.shows_number and cell.direction != "none":
             group = cell.group.key if cell.table.compare == "group" else ""
-            comparable[group, cell.line.key, cell.column.key].append(cell)
+            measure = cell.reference.benchmark, cell.reference.metric  # rows of a table may be benchmarks or metrics
+            comparable[group, cell.line.key, cell.column.key, measure].append(cell)
     return [_same_languages(cells_compared) for cells_compared in comparable.values()]
 
 
