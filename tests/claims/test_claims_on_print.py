@@ -133,6 +133,20 @@ def test_a_ratio_of_losses_is_rounded_as_one_of_gains_and_none_is_by_0(tmp_path,
 
 
 @pytest.mark.parametrize(
+    ("words", "verdict"),
+    [
+        ("no significant difference to base", "fails"), ("not statistically significant", "fails"),
+        ("non-significant", "fails"), ("insignificant", "fails"), ("Statistically significant against base", "holds"),
+    ],
+)  # fmt: skip
+def test_a_mark_of_what_is_not_significant_is_no_mark_of_significance(tmp_path, monkeypatch, words, verdict):
+    marks = f'marks: {{"*": significantly better than base, †: {words}}}'
+    changed = small_paper.TABLE.replace('marks: {"*": significantly better than base, †: from elsewhere}', marks)
+    monkeypatch.setattr(small_paper, "TABLE", changed)
+    assert judged(tmp_path, kind="significant", left=cells("all/ours/mrr/avg")).verdict == verdict  # marked †
+
+
+@pytest.mark.parametrize(
     ("claim", "message"),
     [
         (GREATER | {"left": cells("all/our/mrr/*")}, "claim a_claim: .* unknown row 'our'; did you mean 'ours'"),

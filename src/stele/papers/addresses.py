@@ -8,6 +8,7 @@ key.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
@@ -23,7 +24,8 @@ from stele.papers.table import Table, load_specs
 from stele.papers.table_parts import CellSource, Direction, Significance, Target, merge, resolve
 
 PARTS = {"table": ("group", "row", "line", "column"), "figure": ("panel", "series", "point")}
-SIGNIFICANT = "significan"  # in the words that explain a mark
+# in the words that explain a mark, and not "not significant", "no statistically significant", "insignificant"
+SIGNIFICANT = re.compile(r"(?<!\bno )(?<!\bnot )(?<!\bnon-)(?<!in)(?<!statistically )(statistically )?significan")
 
 
 class Address(Strict):
@@ -193,7 +195,7 @@ def _cells(table: Table) -> Iterator[PrintedValue]:
 
 def _significant(table: Table, marks: str) -> bool | None:
     """Whether a cell's marks say that it is significant; None in a table that has no such mark."""
-    meaning = {mark for mark, text in table.marks.items() if SIGNIFICANT in text}
+    meaning = {mark for mark, text in table.marks.items() if SIGNIFICANT.search(text.lower())}
     return bool(meaning & {marks, *marks}) if meaning else None
 
 
