@@ -195,7 +195,10 @@ def test_what_lies_outside_the_scale_ends_in_an_arrow():
     assert 'aria-label="+0, interval -30 to +30"' in picture
 
 
-@pytest.mark.parametrize(("ends", "scale"), [([], 1.0), ([0.0], 1.0), ([1.0] * 9 + [100.0], 1.0), ([2.0, 4.0], 4.0)])
+@pytest.mark.parametrize(
+    ("ends", "scale"),
+    [([], 1.0), ([0.0], 1.0), ([1.0] * 9 + [100.0], 1.0), ([2.0, 4.0], 4.0), ([0.0] * 4 + [3.0], 3.0)],
+)
 def test_the_scale_holds_nine_of_ten_whiskers(ends, scale):
     assert reach([Difference(0, -end, end) for end in ends]) == scale
 

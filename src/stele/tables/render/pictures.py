@@ -112,7 +112,7 @@ def reach(differences: list[Difference]) -> float:
     ends = sorted(
         max(abs(difference.low), abs(difference.high), abs(difference.printed or 0)) for difference in differences
     )
-    return ends[max(0, round(0.9 * len(ends)) - 1)] if ends and ends[-1] else 1.0
+    return next((end for end in ends[max(0, round(0.9 * len(ends)) - 1) :] if end), 1.0)  # of many zeros the next
 
 
 def whisker(difference: Difference, scale: float) -> Ready:
