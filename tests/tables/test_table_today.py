@@ -95,6 +95,17 @@ def test_what_is_of_something_else_has_no_difference_and_says_why(bench, said):
     assert note(page, "≠") == "- ≠: not comparable: the data are generated (mE5-small)."
 
 
+def test_a_row_of_your_own_stands_beside_the_numbers_published_of_its_checkpoint(bench, said):
+    said(score())
+    measured(bench, {"ko": 0.5201}, model="own")
+    added = [{"model": "own", "label": "mE5-small"}, {"model": "other", "label": "Other"}]
+    page = render(to_markdown, bench, bench.spec(TODAY, **{"[me5_small, msm]": "[msm]"}), extra_rows=added)
+    first, published = page[: page.index("As published")], page[page.index("As published") :]
+    lines = lines_of(first.replace("mE5-small<sup>+</sup>", "mE5-small"))
+    assert lines["published"] == ["50.0", "", ""] and lines["diff."] == ["**+2.0**<sup>FAIL</sup>", "", ""]
+    assert "mE5-small" in published and "Other" not in published and "MSM" not in published
+
+
 def test_a_number_that_is_none_is_a_damaged_result_and_no_verdict(bench, said):
     said(score())
     measured(bench, {"ko": 0.5})

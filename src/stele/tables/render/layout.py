@@ -146,9 +146,9 @@ def _stubs(table: Table, view: View, label: T, line: T, whose: T) -> list[T]:
 
 
 def _row_lines(row: list[Cell], marks: Marks) -> list[GridLine]:
-    """Lines of one row in a view; empty in the paper's view for a row that no paper prints."""
+    """Lines of one row in a view; empty in the paper's view for a row without printed or published numbers."""
     table, added, view = row[0].table, row[0].extra, marks.view
-    if view == "paper" and (added or (table.of_today and not any(cell.published for cell in row))):
+    if view == "paper" and all(cell.printed is None for cell in row):
         return []
     marks_of_row = raised_text(marks.noted[f"{row[0].group.key}/{row[0].row.key}/*/*"], "+" if added else "")
     lines: list[GridLine] = []
@@ -175,10 +175,10 @@ def _whose(row: list[Cell], view: View) -> list[str]:
     if view not in SEVERAL:
         return [view]
     states = {cell.outcome.state for cell in row if cell.direction != "none"} or {cell.outcome.state for cell in row}
-    if row[0].extra:
+    if all(cell.printed is None for cell in row):
         return ["ours"]
     if row[0].table.of_today:
-        return ["ours", "published", "diff."] if any(cell.published for cell in row) else ["ours"]
+        return ["ours", "published", "diff."]
     if states == {"stated"}:
         return ["paper"]
     return ["paper"] if "borrowed" in states and states <= BORROWED_ONLY else ["ours", "paper", "diff."]
