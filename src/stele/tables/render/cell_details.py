@@ -67,7 +67,7 @@ def unfold(filled: FilledTable, place: int, root: str) -> Unfolded:
         address=cell.address,
         title=" · ".join(filter(None, names)),
         facts={name: value for name, value in _facts(cell, filled.tests).items() if value},
-        path=in_words(paths),
+        path=" ".join(map(str, paths)),
         command=command(results, paths) if paths and cell.outcome.state != "unavailable" else "",
         result=result,
         sources=tuple(paths) if cell.measured else (),
@@ -226,7 +226,3 @@ def command(results: Results, paths: Sequence[Path]) -> str:
 def files_of(cell: Cell, results: Results) -> list[Path]:
     """Result files of one cell, one for each seed of the table's own; empty for a cell without a result."""
     return results.paths(cell.reference.result, cell.seeds) if cell.reference else []
-
-
-def in_words(paths: Iterable[Path]) -> str:
-    return " ".join(path.as_posix() for path in paths)

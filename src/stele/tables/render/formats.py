@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from stele.files.formats import write_csv
 from stele.papers.table_parts import Column
 from stele.tables.render import bibliography, latex, markdown, page_fit
-from stele.tables.render.cell_details import command, files_of, in_words
+from stele.tables.render.cell_details import command, files_of
 from stele.tables.render.jinja import Ready, templates
 from stele.tables.render.layout import FAIL, VIEWS, Grid, View, delta_of, grids_of
 from stele.tables.render.summary import summarise
@@ -132,7 +132,7 @@ def cell_row(cell: Cell, results: Results) -> list[str]:
         cell.outcome.state,
         f"{cell.outcome.reason}; our number: {measured}" if failed else cell.outcome.reason,
         "; ".join(labels),
-        in_words(paths),
+        " ".join(map(str, paths)),
         command(results, paths) if paths else "",
     ]
 
