@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from stele.claims.judging.verdicts import judge_paper, runs_of
+from stele.errors import SteleError
 from tests.claims.made_results import halfwidth, write_results, write_system
 from tests.claims.small_paper import BASE, BEST, GREATER, OURS, cells, write_paper
 from tests.sealed import write_sealed
@@ -264,6 +265,21 @@ def test_the_size_of_a_stand_in_is_no_evidence(tmp_path, label):
     ):
         (one,) = judge_paper(write_paper(tmp_path, [claim]), runs_of(tmp_path / "results", 1))
         assert (one.verdict.state, one.verdict.reason) == ("no data", "sizes of stand-ins are chosen"), claim["kind"]
+
+
+def test_a_cost_compares_one_cell_with_one_in_one_unit(tmp_path):
+    """4 million are twice 2 million, also where one table prints them as they are and the other a hundredfold."""
+    write_sizes(tmp_path)
+    size, hundredfold = (
+        {"table": 2, "at": "all/ours/value/size"},
+        cells("all/base/mrr/ar", instead={"metric": "parameters"}),
+    )
+    cost = {"kind": "cost", "left": size, "right": hundredfold, "amount": 2.0}
+    assert _judge(tmp_path, cost).state == "supported"
+    with pytest.raises(SteleError, match=r"claim a_claim: a cost compares one cell with one; found .*/size, .*/loss"):
+        _judge(tmp_path, cost | {"left": size | {"at": "all/ours/value/*"}})
+    with pytest.raises(SteleError, match="a cost compares one cell with one"):
+        _judge(tmp_path, cost | {"right": [hundredfold, size]})
 
 
 def write_sizes(tmp_path, labels=()):

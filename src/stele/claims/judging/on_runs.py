@@ -41,6 +41,7 @@ from stele.claims.judging.pairs import (
     values_at,
     values_meant,
 )
+from stele.errors import SteleError
 from stele.papers.claims import Claim
 
 Signed = tuple[Pair, list[Term]]  # a pair with the terms of its difference, positive where it is as claimed
@@ -169,16 +170,14 @@ def best(judging: Judging) -> Case | Verdict:
 
 def margin(judging: Judging) -> Case | Verdict:
     """Tests whether the left is above (for a negative amount, below) the right; at paper size also by how much."""
-    claim = judging.claim
-
-    def sign(pair: Pair) -> int:
-        return 1 if claim.amount >= 0 else -1
-
+    claim, sign = judging.claim, 1 if judging.claim.amount >= 0 else -1
     if not judging.full_size:
-        return compared(judging, sign)
+        return compared(judging, lambda pair: sign)
     bar = bar_of(pairs_meant(claim, judging.paper)[0].left, judging.bars)
     is_limit = claim.at_least or claim.more_than
-    return compared(judging, sign, lambda pairs: findings.margin(_average(pairs), abs(claim.amount), bar, is_limit))
+    return compared(
+        judging, lambda pair: sign, lambda pairs: findings.margin(_average(pairs), abs(claim.amount), bar, is_limit)
+    )
 
 
 def ratio(judging: Judging) -> Case | Verdict:
@@ -281,12 +280,14 @@ def _count_of_wins(judging: Judging, compare: Compare) -> Verdict:
 
 
 def cost(judging: Judging) -> Verdict:
-    """Judges the claim that our cost is a value, `amount` times the right's, or less than the right's."""
+    """Judges the claim that a cell's cost is a value, `amount` times the right's, or less than the right's."""
     claim = judging.claim
-    left = judging.number(values_at(claim.left, judging.paper)[0].at)
-    right = judging.number(values_at(claim.rights[0], judging.paper)[0].at) if claim.rights else claim.value
-    if left is None or right is None:
+    values = [value.at for address in (claim.left, *claim.rights) for value in values_at(address, judging.paper)]
+    if len(values) > 1 + bool(claim.rights):
+        raise SteleError(f"a cost compares one cell with one; found {', '.join(value.name for value in values)}")
+    if None in (numbers := [judging.number(value) for value in values]):
         return judging.nothing
+    left, right = numbers[0], numbers[1] * values[0].scale / values[1].scale if claim.rights else claim.value
     if right == 0:
         return Verdict("no data", "nothing is a multiple of 0")
     return findings.cost(left / right, claim.amount if claim.rights else 1.0)
