@@ -1,5 +1,6 @@
 """The pretrain command: what it writes, from every objective; what it refuses."""
 
+import json
 import math
 
 import numpy as np
@@ -234,5 +235,19 @@ def test_a_checkpoint_that_lacks_body_weights_is_refused(tmp_path):
     folder = checkpoint(tmp_path).parent
     kept = {k: v for k, v in load_file(folder / "model.safetensors").items() if "layer.1.output" not in k}
     save_file(kept, folder / "model.safetensors", {"format": "pt"})
-    with pytest.raises(SteleError, match=r"lack what config\.json asks for, roberta\.encoder\.layer\.1\.output"):
+    with pytest.raises(SteleError, match=r"do not fit its config\.json: encoder\.layer\.1\.output\.LayerNorm\.bias"):
         load_base(folder, 0.1, 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "message"),
+    [
+        ("config.json", {"auto_map": {"AutoModel": "own.Model"}}, r"brings its own code \(auto_map\)"),
+        ("adapter_config.json", {}, "adapters are not supported"),
+    ],
+)
+def test_a_base_from_which_no_encoder_is_written_is_refused_before_it_is_trained(tmp_path, name, settings, message):
+    path = checkpoint(tmp_path).parent / name
+    path.write_text(json.dumps(settings | (json.loads(path.read_text()) if path.exists() else {})))
+    with pytest.raises(SteleError, match=message):
+        load_base(path.parent, 0.1, 0)
