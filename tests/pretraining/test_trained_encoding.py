@@ -60,8 +60,12 @@ def test_what_is_said_of_a_base_beside_its_folder_is_kept_and_written(tmp_path, 
     assert read_record(tmp_path / "plain/out/record.json")["pooling"] == "mean"
 
 
-def test_a_known_instruction_is_written_into_the_prompt(tmp_path, base, pairs):
-    start, said = published(base, tmp_path / "base"), {"query_prompt": "{instruction} ", "instruction": "w60"}
+@pytest.mark.parametrize("place", ["beside the folder", "in the folder"])
+def test_a_known_instruction_is_written_into_the_prompt(tmp_path, base, pairs, place):
+    said, of_query = {"instruction": "w60"}, {"query": "{instruction} "}
+    if place == "beside the folder":
+        said |= {"query_prompt": of_query.pop("query")}
+    start = published(base, tmp_path / "base", prompts=PROMPTS | of_query)
     assert main([*arguments(tmp_path, start, pairs), "--encoding", json.dumps({"config": said})]) == 0
     assert same_in_both(tmp_path / "out").spec.query_prompt == "w60 "
 

@@ -91,7 +91,7 @@ def write_encoding(folder: Path, base: Path, model: Any, stated: EncodingSpec | 
         write_modules(folder, model, spec)
     else:
         _copy_modules(base, folder)
-        _write_said(folder, resolve(base).spec, spec)
+        _write_said(folder, resolve(base, {BENCHMARK: SOME_INSTRUCTION}).spec, spec)
         if spec.pooling != stated.pooling:
             pooling = next(path for name, path in module_folders(folder) if name == "Pooling")
             write_pooling(pooling, model.config.hidden_size, spec)
