@@ -16,6 +16,7 @@ from todays_folders import (
     sentence_transformer,
 )
 
+from stele.encoders.backbone import load_backbone
 from stele.encoders.load import load_encoder
 from stele.errors import SteleError
 from stele.sources.weights.checkpoint_checks import check_settings
@@ -139,3 +140,10 @@ def test_a_tokenizer_that_has_lost_its_end_token_is_refused(tmp_path):
     change(folder / "tokenizer_config.json", add_eos_token=True)
     with pytest.raises(SteleError, match=r"sets add_eos_token, but tokenizer\.json's post-processor"):
         load_encoder(folder, spec)
+
+
+@pytest.mark.parametrize("make", [make_folder, gte_folder, modernbert_folder])
+def test_a_recipe_s_dropout_is_that_of_all_of_a_family_s_layers(tmp_path, make):
+    model, _ = load_backbone(make(tmp_path), "cls", dropout=0.3)
+    layers = [part for part in model.modules() if isinstance(part, torch.nn.Dropout)]
+    assert layers and {layer.p for layer in layers} == {0.3}

@@ -17,7 +17,10 @@ from stele.recipes.encoding import EncodingSpec
 CUT_BY_LAYER = ("bert", "camembert", "distilbert", "electra", "ernie", "longformer", "roberta", "xlm-roberta")
 RECORD = "record.json"
 RELATIVE = "distance_embedding"  # weights of relative positions
-DROPOUTS = ("hidden_dropout_prob", "attention_probs_dropout_prob", "dropout", "attention_dropout")
+DROPOUTS = (
+    *("hidden_dropout_prob", "attention_probs_dropout_prob", "dropout", "attention_dropout"),
+    *("embedding_dropout", "mlp_dropout"),  # ModernBERT's, beside attention_dropout
+)
 
 
 def load_backbone(
