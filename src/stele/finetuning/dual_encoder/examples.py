@@ -1,7 +1,4 @@
-"""Training sets, checked and tokenised once; every distinct passage has one row, whose number identifies it.
-
-Passages are distinct if the encoder reads them differently: those of one text are one where titles are not read.
-"""
+"""Training sets, checked and tokenised once; passages that the encoder reads alike have one row, their identity."""
 
 from __future__ import annotations
 
@@ -28,7 +25,7 @@ BLOCK = 8_192  # texts tokenised at a time
 
 @dataclass(frozen=True)
 class Examples:
-    """Training examples, tokenised; the rows of `passages` are distinct passages.
+    """Training examples, tokenised; the rows of `passages` are passages that the encoder reads differently.
 
     positives, negatives   int64 rows of the known positives (the first is the training target) and the hard negatives;
                            those of example i are at offsets[i]:offsets[i + 1], by the offsets of their kind

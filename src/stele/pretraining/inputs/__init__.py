@@ -45,8 +45,7 @@ def load_base(
     """Loads the masked language model in a folder, in float32, with the recipe's dropout, and its tokenizer.
 
     A checkpoint without a vocabulary head gets a new one, initialised from `seed`. With `pooler` the model also has the
-    checkpoint's pooler. Raises SteleError for a folder whose encoder `load_backbone` refuses: writing what was trained
-    loads it, too, and would end a long run.
+    checkpoint's pooler. Raises SteleError for what `load_backbone` refuses, as the writing of the result would.
     """
     import torch
     from transformers import AutoConfig, AutoModelForMaskedLM
