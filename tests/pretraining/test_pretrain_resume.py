@@ -1,5 +1,6 @@
 """Pretraining after a kill: the same command goes on, any other starts anew."""
 
+import os
 import signal
 import sys
 
@@ -40,6 +41,18 @@ def test_kill_9_then_the_same_command_ends_in_the_same_bytes(tmp_path, base, pai
         assert (tmp_path / "rough/out" / name).read_bytes() == (tmp_path / "calm/out" / name).read_bytes()
     content = {name: read_record(tmp_path / name / "out" / "record.json")["content"] for name in ("calm", "rough")}
     assert content["calm"] == content["rough"]
+
+
+def test_what_a_kill_left_of_a_snapshot_is_not_published(tmp_path, base, pairs):
+    """Nobody removes it where another process has its process id by now: on another node, or in a container."""
+    command = arguments(tmp_path, base, pairs, snapshots=[2], save_every_seconds=0)
+    assert interrupted(command, 4, signal.SIGKILL) == -signal.SIGKILL
+    (kept,) = (tmp_path / "state").rglob("step-2")
+    (kept.parent / f".step-2.{os.getppid()}.stele-part").mkdir()
+    (kept.parent / f".step-2.{os.getppid()}.stele-part" / "model.safetensors").touch()
+    assert main(command) == 0
+    assert [path.name for path in (tmp_path / "out/snapshots").iterdir()] == ["step-2"]
+    assert not [name for name in read_record(tmp_path / "out/record.json")["outputs"] if "stele-part" in name]
 
 
 CHANGES = {

@@ -153,8 +153,8 @@ def run(args: Pretrain) -> None:
         of_run["labels"] = [label for key, label in LABELS.items() if facts.get(key)]
         with atomic_directory(args.output.parent, JOB) as folder:
             save(folder)
-            if snapshots.exists():
-                shutil.copytree(snapshots, folder / "snapshots")
+            if snapshots.exists():  # beside them may be what a kill left, on a node where its process id lives
+                shutil.copytree(snapshots, folder / "snapshots", ignore=shutil.ignore_patterns(".step-*"))
             outputs = folder_facts(folder)
             copy_curve(curve, folder)
             clock = clock.set_back(*outcome["earlier"])
