@@ -42,6 +42,7 @@ def links(wikitext, site=SITE):
         ("A.\n{|\n| unclosed\n\n== H ==\nB.", ["A.", "B."]),
         ("A.\n<table><tr><td>x<table><tr><td>y</td></tr></table></td></tr></table>\nB.", ["A.", "B."]),
         ("A.\n| left over\n|}\nB.", ["A.", "B."]),
+        ("A.\n! b | [[c]]\n!Kung [[San people|San]] and [[Khoi]] live.", ["A.", "!Kung San and Khoi live."]),
         ("A\n{| b {| c\n|} d |}\nE", ["A d E"]),  # marks count at the beginning of a line only
         ("\n{|\n| {| a\n|}\nB\n:{|\nc\n |}D", ["B", "D"]),
         ("A |}\n|} b\n{|\nc\n|}\nD", ["A b", "D"]),

@@ -158,7 +158,7 @@ def _is_plain(line: str) -> bool:
     first = line[:1]
     if first == "=":
         return _HEADING.match(line) is None
-    return (first == "-" and line[:4] != "----") or (first == "!" and "|" not in line)
+    return (first == "-" and line[:4] != "----") or (first == "!" and "|" not in re.sub(r"\[\[[^\[\]]*+\]\]", "", line))
 
 
 def _unquote(line: str) -> str:
