@@ -158,7 +158,7 @@ def text_of(content: bytes, where: str) -> str:
     if body is None:
         raise SteleError(f"{where}: no <body> in it; want a document in TEI")
     paragraphs, words = [], 0
-    for paragraph in body.iter("{*}p"):
+    for paragraph in body.xpath(".//*[local-name()='p' and not(ancestor::*[local-name()='p'])]"):  # not a footnote's
         sentences = list(paragraph.iter("{*}s")) or [paragraph]
         tokens = " ".join("".join(sentence.itertext()) for sentence in sentences).split()[: WORDS - words]
         words += len(tokens)
