@@ -65,6 +65,13 @@ def test_a_page_that_is_marked_is_a_redirect_in_any_words(wiki, version, target)
     assert [page.redirect for page in list(read_dump(find_dump(wiki.folder)))[1:4]] == [None, target, None]
 
 
+@pytest.mark.parametrize("target", ["[[:А#x]]", "\n [[А]]"])
+@pytest.mark.parametrize("version", ["0.3", "0.5", "0.6"])
+def test_a_redirect_may_have_a_colon_or_a_line_end_before_its_target(wiki, version, target):
+    wiki.write(data=export(version).replace("[[А#x]]", target).encode())
+    assert [page.redirect for page in list(read_dump(find_dump(wiki.folder)))[1:4]] == [None, "А", None]
+
+
 ANSWER = {
     "general": {"case": "first-letter"},
     "namespaces": {

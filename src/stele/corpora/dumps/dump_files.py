@@ -212,4 +212,4 @@ def redirect_pattern(siteinfo: Siteinfo) -> re.Pattern[str]:
     words = "|".join(
         map(re.escape, sorted({*_REDIRECT_WORDS.split(), *siteinfo.redirect_words}, key=len, reverse=True))
     )
-    return re.compile(rf"\s*#(?:\s*redirect|{words})(?!\w)[^\[\n]*\[\[([^\[\]|#\n]+)", re.I)
+    return re.compile(rf"\s*#(?:\s*redirect|{words})(?!\w)(?:[^\[\n]*|\s*)\[\[:?([^\[\]|#\n]+)", re.I)

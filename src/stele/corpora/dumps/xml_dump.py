@@ -32,7 +32,7 @@ _END = b"</mediawiki>\n"
 _LINE = re.compile(rb"^(\d{1,15}):\d+:", re.M)  # of an index: offset:page id:title
 # what may stand before the root: a declaration, comments, white space; a document type (and its entities) may not
 _PROLOG = re.compile(r"\ufeff?(?:\s|<\?(?:(?!\?>).)*\?>|<!--(?:(?!--).)*-->)*", re.S)
-_MARKED = re.compile(r"\s*#[^\[\n]*\[\[([^\[\]|#\n]+)")  # the text of a page that an export marks as a redirect
+_MARKED = re.compile(r"\s*#[^\[]*\[\[:?([^\[\]|#\n]+)")  # the text of a page that an export marks as a redirect
 
 
 class Page(NamedTuple):
