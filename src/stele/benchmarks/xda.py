@@ -111,6 +111,7 @@ TOO_LARGE = f"a document of more than {LARGEST >> 20} MB: not a document of the 
 _ARCHIVE = re.compile(r".*[._-](?P<language>[a-z]{2,3})\.(?:tar\.gz|tgz|tar)(?:\.(?P<part>[0-9]{1,4}))?")
 _LANGUAGE = re.compile(r"[a-z]{2}")
 _DOCUMENT = (".xml", ".xml.gz")  # gzipped only outside an archive
+_OUTERMOST = ".//*[local-name()=$name and not(ancestor::*[local-name()=$name])]"  # a footnote is in its paragraph
 
 
 def files_by_language(folder: Path) -> dict[str, list[Path]]:
@@ -158,8 +159,8 @@ def text_of(content: bytes, where: str) -> str:
     if body is None:
         raise SteleError(f"{where}: no <body> in it; want a document in TEI")
     paragraphs, words = [], 0
-    for paragraph in body.xpath(".//*[local-name()='p' and not(ancestor::*[local-name()='p'])]"):  # not a footnote's
-        sentences = list(paragraph.iter("{*}s")) or [paragraph]
+    for paragraph in body.xpath(_OUTERMOST, name="p"):
+        sentences = paragraph.xpath(_OUTERMOST, name="s") or [paragraph]
         tokens = " ".join("".join(sentence.itertext()) for sentence in sentences).split()[: WORDS - words]
         words += len(tokens)
         paragraphs.append(" ".join(tokens))

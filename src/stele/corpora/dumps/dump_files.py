@@ -209,7 +209,6 @@ def _words(answer: JsonObject) -> tuple[str, ...]:
 
 def redirect_pattern(siteinfo: Siteinfo) -> re.Pattern[str]:
     """Compiles a pattern for the beginning of a redirect's text; its group 1 is the target."""
-    words = "|".join(
-        map(re.escape, sorted({*_REDIRECT_WORDS.split(), *siteinfo.redirect_words}, key=len, reverse=True))
-    )
+    known = {*_REDIRECT_WORDS.split(), *siteinfo.redirect_words}
+    words = "|".join(map(re.escape, sorted(known, key=len, reverse=True)))
     return re.compile(rf"\s*#(?:\s*redirect|{words})(?!\w)(?:[^\[\n]*|\s*)\[\[:?([^\[\]|#\n]+)", re.I)
