@@ -36,6 +36,10 @@ def links(wikitext, site=SITE):
         ("{{a}} {{{b}}} {{{{c}}}} {{{{{d}}}}} x", ["x"]),
         ("A ({{lang|x}}; born 1900) and ({{b}}) c {{d}}, e {{f}}.", ["A (born 1900) and c, e."]),
         ("A (b; {{c}}; {{d}}) e; {{f}}; g (''{{h}}'') i &lt; ; j", ["A (b) e; g i < ; j"]),
+        (
+            "A :-(,\n* b (;\n; c （，\n\n== H ==\nd （，\ne ({{lang|x}};\nborn 1900)",
+            ["A :-(", "b (", "c （", "d （e (born 1900)"],
+        ),
         # tables
         ("A.\n{| class=x\n! h\n|-\n| b || [[c]]\n{|\n| inner\n|}\n|}\nD.", ["A.", "D."]),
         ("A.\n:{|\n| b\n|}\nC.", ["A.", "C."]),

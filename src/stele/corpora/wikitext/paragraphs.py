@@ -25,16 +25,16 @@ _QUOTES = re.compile(r"('{2,})")
 _MARKED_LINE = frozenset("=*#:;|!-")  # first characters of lines that may be more than text
 # a line of a gallery whose tag is missing or misspelt, or of a file's link with brackets missing
 _GALLERY_LINE = re.compile(rf"[*#:;]*+\s*+\[?[^\s:|\[\]]+:[^|:\[\]]*\.(?:{MEDIA_TYPES})[ \t]*\|", re.I)
+_BLANK = r"(?:[^\S\n]|\n(?=\w)|&nbsp;)"  # white space within a paragraph
 # what removed templates leave behind: "( )", "(; born 1900)"
 _EMPTY_BRACKETS = re.compile(
-    r"\((?:\s*(?:(?:[,;:/،؛、，；]|&nbsp;|''+)\s*)*+\)|(?:\s|&nbsp;)*+[,;،؛，；](?:[,;،؛，；\s]|&nbsp;)*| +)"
+    rf"\((?:\s*(?:(?:[,;:/،؛、，；]|&nbsp;|''+)\s*)*+\)|{_BLANK}*+[,;،؛，；](?:[,;،؛，；]|{_BLANK})*| +)"
 )
-_EMPTY_WIDE_BRACKETS = re.compile(r"（(?:\s*(?:[,;:/、，；]\s*)*+）|\s*[,;、，；][,;、，；\s]*)")
+_EMPTY_WIDE_BRACKETS = re.compile(rf"（(?:\s*(?:[,;:/、，；]\s*)*+）|{_BLANK}*+[,;、，；](?:[,;、，；]|{_BLANK})*)")
 _TEMPLATE_IN_TARGET = re.compile(r"(\[\[[^\[\]|{}\n]*+)\{\{")
 _SEMICOLONS = re.compile(r"&#?\w+;|;(?: +;)+( *\))?")  # "; ;" and "; ;)", but not after a reference
 _SEMICOLON_PAIR = re.compile("; ;")
 _FRAGMENTS = re.compile(r"\{\||\|\}|\{\{+|\}\}+")
-
 
 # the references that most pages have, none of them markup: a paragraph without any others is read faster
 _CHARACTERS = {"nbsp": " ", "ndash": "–", "mdash": "—", "minus": "−", "thinsp": " "}
