@@ -11,8 +11,10 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
+from stele import catalogue
 from stele.artifacts.documents import read_documents
 from stele.catalogue import user_documents
+from stele.catalogue.schema.languages import Language
 from stele.command import cli
 from stele.corpora import cc100, documents
 from stele.files import document_rows
@@ -90,6 +92,19 @@ def test_a_single_file_is_a_corpus_of_no_stated_language(read, tmp_path):
     written(tmp_path, {"text/mine.txt": "\n\n".join(TEXTS["lv"]), "text/other.txt": "Left alone."})
     actual, record, log = read(tmp_path / "text" / "mine.txt", "und")
     assert len(actual) == 2 and [*record["dropped"]] == [] and "nothing says the language of mine.txt" in log
+
+
+@pytest.mark.parametrize(
+    ("name", "language"),
+    [
+        ("raw/ltgwiki-1-pages-articles.xml", "ltg"),  # `raw` is no language of the catalogue
+        ("xml/zh_yuewiki-1-pages-articles.xml.bz2", "yue"),
+        ("lv/ltgwiki-1-pages-articles.xml", "lv"),
+        ("xal/be_x_oldwiki-1-pages-articles.xml", "xal"),
+    ],
+)
+def test_the_name_of_a_dump_says_its_language_unless_a_folder_of_the_catalogue_does(name, language):
+    assert user_documents.language_in(name, catalogue.entries(Language)) == language
 
 
 def test_all_files_that_are_named_by_their_language_hold_many_documents(read):

@@ -76,15 +76,13 @@ def language_in(name: str, known: Mapping[str, Language]) -> str | None:
     """
     path = PurePosixPath(name)
     parts = [*path.parts[:-1], path.name.partition(".")[0]]
-    codes = [part for part in parts if part in known] or [part for part in parts if re.fullmatch("[a-z]{2,3}", part)]
-    if codes:
-        return codes[0]
-    dump = _DUMP.fullmatch(plain_name(path.name))
-    if dump is None:
-        return None
-    subdomain = dump["wiki"].replace("_", "-")
-    named = next((code for code, entry in known.items() if entry and entry.wikipedia == subdomain), None)
-    return named or (subdomain if re.fullmatch("[a-z]{2,8}", subdomain) else None)
+    codes = [part for part in parts if part in known]
+    if dump := _DUMP.fullmatch(plain_name(path.name)):  # says more than a folder such as raw/
+        subdomain = dump["wiki"].replace("_", "-")
+        codes += [code for code, entry in known.items() if entry and entry.wikipedia == subdomain]
+        codes += re.findall("^[a-z]{2,8}$", subdomain)
+    codes += [part for part in parts if re.fullmatch("[a-z]{2,3}", part)]
+    return next(iter(codes), None)
 
 
 def by_language(place: Path | str, known: Mapping[str, Language]) -> dict[str, OwnDocuments]:
