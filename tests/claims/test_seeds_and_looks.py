@@ -7,6 +7,7 @@ from stele.artifacts.results import RunKey
 from stele.claims.judging.comparisons import PERMUTATIONS
 from stele.claims.judging.observed import Runs
 from stele.claims.judging.verdicts import judge_paper, runs_of
+from stele.evaluation.scores import Scores
 from stele.evaluation.significance import load_test
 from stele.papers.table_parts import Seeds
 from tests.claims.made_results import FINETUNED, PRETRAINED, UNTRAINED, halfwidth, write_results, write_system
@@ -29,6 +30,14 @@ def test_fine_tuning_seeds_take_the_place_where_nothing_is_pretrained(tmp_path):
     tuned, once = judge_paper(write_paper(tmp_path, claims), runs_of(tmp_path / "results", 1))
     assert (tuned.verdict.state, tuned.verdict.seeds) == ("supported", 5)
     assert (once.verdict.state, once.verdict.seeds) == ("undecided", 1)
+
+
+def test_both_directions_of_a_pair_are_one_query(tmp_path):
+    keys = [(direction, f"{n:04}") for direction in ("fr-en", "en-fr") for n in range(3)]
+    values = {"accuracy": np.array([[1.0, 0, 1, 0, 0, 1]])}
+    files = Scores("a", keys, ["fr"] * 6, values, "tatoeba")
+    french = Runs(tmp_path)._metric(RunKey("tatoeba", "msm", "direct"), files, "accuracy", [[0]], [])["fr"]
+    assert (french.queries.tolist(), french.values.tolist()) == ([0, 1, 2], [[0.5, 0, 1]])
 
 
 @pytest.mark.parametrize(("jobs", "seeds", "files"), [(UNTRAINED, 1, 1), (("pretrain",), 3, 2), (PRETRAINED, 3, 0)])

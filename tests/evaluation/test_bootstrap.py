@@ -52,13 +52,25 @@ def test_few_distinct_values_are_drawn_by_their_counts_to_the_same_distribution(
     assert interval(means) == pytest.approx(interval(plain), abs=0.004)
 
 
+def test_both_directions_of_a_pair_are_drawn_together():
+    values = np.random.default_rng(0).random(100)
+
+    def found(*names):
+        sets = [QuerySet(name, "fr", name) for name in names for _ in values]
+        case = Case(query_sets=sets, queries=[*map(str, range(100))] * len(names))
+        return intervals(case, {"r@1": load_metric("r@1")}, {"r@1": np.tile(values, len(names))}, "macro")["r@1"]
+
+    assert found("fr-en", "en-fr")["average"] == pytest.approx(found("fr-en")["average"])
+
+
 def test_the_average_of_languages_that_ask_the_same_questions_has_no_interval():
     """Drawn apart, k times the same scores would look as sure as k times as many questions."""
     values = np.random.default_rng(0).random(200)
 
     def widths(languages, same_questions):
         sets = [QuerySet(code, code, code) for code in languages for _ in values]
-        found = intervals(Case(query_sets=sets), {"r@1": load_metric("r@1")}, {"r@1": np.tile(values, len(languages))},
+        case = Case(query_sets=sets, queries=[*map(str, range(200))] * len(languages))
+        found = intervals(case, {"r@1": load_metric("r@1")}, {"r@1": np.tile(values, len(languages))},
                           "macro", same_questions)["r@1"]  # fmt: skip
         assert found["languages"].keys() == {*languages}
         return found["average"] and found["average"][1] - found["average"][0]

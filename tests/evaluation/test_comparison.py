@@ -44,6 +44,28 @@ def test_languages_then_the_average():
     assert micro[:2] == comparisons[:2]
 
 
+def test_both_directions_of_a_pair_are_one_sample():
+    """A sentence and its translation find each other or not: 20 pairs, not 40 queries; a user's own file may differ."""
+    differences = np.random.default_rng(14).normal(0.05, 0.2, 20)
+    keys = [(direction, f"{n:04}") for direction in ("fr-en", "en-fr") for n in range(20)]
+    theirs = Scores("b", keys, ["fr"] * 40, {METRIC: np.zeros((1, 40))}, "tatoeba")
+    ours = replace(theirs, source="a", values={METRIC: np.tile(differences, 2)[None]})
+    (found,) = compared(ours, theirs, "t_test")
+    assert found.p == pytest.approx(stats.ttest_1samp(differences, 0).pvalue) and found.queries == 40
+    assert found.difference == pytest.approx(differences.mean())
+    width = found.high - found.low
+    (alone,) = compared(halved(ours), halved(theirs), "t_test")
+    assert width == pytest.approx(alone.high - alone.low)
+    (unknown,) = compared(*(replace(scores, benchmark=None) for scores in (ours, theirs)), "t_test")
+    assert unknown.p == pytest.approx(stats.ttest_1samp([*differences] * 2, 0).pvalue)
+
+
+def halved(both: Scores) -> Scores:
+    """The first of two directions."""
+    values = {METRIC: both.values[METRIC][:, :20]}
+    return replace(both, keys=both.keys[:20], languages=both.languages[:20], values=values)
+
+
 @pytest.mark.parametrize("average", ["macro", "micro"])
 def test_languages_that_ask_the_same_questions_are_one_sample(average):
     """Eleven copies of 20 questions have the interval and the p of the 20; it was narrower by the root of eleven."""
@@ -58,7 +80,7 @@ def test_languages_that_ask_the_same_questions_are_one_sample(average):
         *_, found[shared] = compare_system("a", ours, theirs, METRIC, choices)
     assert share_questions(theirs) and not share_questions(replace(theirs, benchmark="mrtydi"))
     numbers = [(code, f"q{n}") for code, n in itertools.product(languages, range(20))]  # as of CLEF's topics
-    assert all(share_questions(replace(theirs, keys=numbers, benchmark=name)) for name in ("clef", "mlqa"))
+    assert all(share_questions(replace(theirs, keys=numbers, benchmark=name)) for name in ("clef", "mlqa", "xsa"))
     assert not share_questions(replace(theirs, keys=[("a", f"q{n}") for n in range(220)])), "the ids do not tell"
     assert found[True].p == pytest.approx(stats.ttest_1samp(differences, 0).pvalue) and found[False].p < 0.001
     assert (found[True].difference, found[True].queries) == (pytest.approx(found[False].difference), 220)

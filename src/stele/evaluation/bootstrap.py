@@ -8,12 +8,13 @@ languages nor on the order of its queries.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from stele.evaluation.metric import Case, Metric
+from stele.evaluation.paired import per_question
 
 RESAMPLES = 10_000
 LEVEL = 0.95
@@ -71,18 +72,22 @@ def intervals(
     Each language is resampled on its own. If several languages ask the `same_questions`, the interval of their average
     would be too narrow, by up to the square root of their number; it is None.
     """
-    languages = [query_set.language for query_set in case.query_sets]
-    average = None if same_questions and len({*languages}) > 1 else average
+    languages, queries = np.array([query_set.language for query_set in case.query_sets]), np.array(case.queries)
+    average = None if same_questions and len({*languages.tolist()}) > 1 else average
     return {
-        name: _intervals(values_of_metric, languages, average, metrics[name].finish or float)
+        name: _intervals(values_of_metric, languages, queries, average, metrics[name].finish or float)
         for name, values_of_metric in values.items()
     }
 
 
-def _intervals(values: np.ndarray, languages: Sequence[str], average: str | None, finish: Finish) -> dict[str, Any]:
+def _intervals(
+    values: np.ndarray, languages: np.ndarray, queries: np.ndarray, average: str | None, finish: Finish
+) -> dict[str, Any]:
     """Bootstrap intervals of one metric by language and on average; a language without a counted query has none."""
-    counted, names = ~np.isnan(values), np.array(languages)
-    groups = {str(name): values[counted & (names == name)] for name in np.unique(names[counted])}
+    counted, groups = ~np.isnan(values), {}
+    for name in np.unique(languages[counted]):
+        rows = counted & (languages == name)
+        groups[str(name)] = per_question(values[rows], queries[rows])
     raw = resampled_means(groups)
     means = {language: _each(finish, values_of_language) for language, values_of_language in raw.items()}
     together = None

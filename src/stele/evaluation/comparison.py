@@ -87,17 +87,15 @@ def share_questions(system: Scores) -> bool:
 def compare_system(name: str, system: Scores, baseline: Scores, metric: str, choices: Choices) -> list[Comparison]:
     """Compares one system, called `name`, with the baseline by one metric: on each language, then on average."""
     pairs = paired.pair(system, baseline, metric)
-    groups = pairs.of(pairs.differences())
+    groups = dict(zip(pairs.of(pairs.languages), pairs.samples("macro"), strict=True))
     resampled = bootstrap.resampled_means(groups, seed=choices.seed)
     comparisons = [
         _comparison(name, metric, language, pairs.only(language), choices, [groups[language]], resampled[language])
         for language in groups
     ]
     if len(groups) > 1:
-        samples = paired.strata(groups, choices.average)
+        samples = pairs.samples(choices.average, choices.same_questions)
         if choices.same_questions:
-            questions = paired.strata(pairs.of(pairs.questions), choices.average)
-            samples = [paired.by_question(samples, questions)]
             together = bootstrap.resampled_means({AVERAGE: samples[0]}, seed=choices.seed)[AVERAGE]
         else:
             together = bootstrap.average_of(resampled, groups, choices.average)

@@ -32,7 +32,7 @@ class Pairs:
     """The values of a metric for the queries that count: entry i of each belongs to query i.
 
     system: float64 [seeds, n]; baseline: float64 [its seeds, n]; languages: [n] names; questions: [n] ids, one for a
-    question in all its languages.
+    question in all its languages, and in both directions of a pair of languages.
     """
 
     system: np.ndarray
@@ -51,7 +51,17 @@ class Pairs:
     def only(self, language: str) -> Pairs:
         """Pairs of the queries of one language."""
         rows = self.languages == language
-        return Pairs(self.system[:, rows], self.baseline[:, rows], self.languages[rows])
+        return Pairs(self.system[:, rows], self.baseline[:, rows], self.languages[rows], self.questions[rows])
+
+    def samples(self, average: str, same_questions: bool = False) -> list[np.ndarray]:
+        """Independent samples of differences, one value per question, whose means are averaged.
+
+        They are those of the `strata`, but a single one if several languages ask the `same_questions`.
+        """
+        groups, questions = self.of(self.differences()), self.of(self.questions)
+        if same_questions and len(groups) > 1:
+            return [by_question(strata(groups, average), strata(questions, average))]
+        return strata({name: per_question(values, questions[name]) for name, values in groups.items()}, average)
 
 
 def differences(ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
@@ -69,6 +79,16 @@ def over_seeds(values: np.ndarray) -> np.ndarray:
 def strata(groups: Mapping[str, np.ndarray], average: str) -> list[np.ndarray]:
     """Groups of values [n_l] whose means are averaged: one per language for "macro", one of all queries for "micro"."""
     return list(groups.values()) if average == "macro" else [np.concatenate(list(groups.values()))]
+
+
+def per_question(values: np.ndarray, questions: np.ndarray) -> np.ndarray:
+    """Values of the distinct `questions` [n], sorted, float64: their sums, scaled so that the mean is that of `values`.
+
+    >>> per_question(np.array([1.0, 0.0, 0.5, 0.5]), np.array(["b", "a", "b", "a"]))
+    array([0.25, 0.75])
+    """
+    names, places = np.unique(questions, return_inverse=True)
+    return np.bincount(places, values) * (len(names) / len(values))
 
 
 def by_question(groups: Sequence[np.ndarray], questions: Sequence[np.ndarray]) -> np.ndarray:
@@ -152,7 +172,9 @@ def pair(system: Scores, baseline: Scores, metric: str) -> Pairs:
     _refuse_half_counted(in_order, metric, counts & theirs_counts, counts | theirs_counts, baseline.source)
     if not counts.any():
         raise SteleError(f"{system.source}: no query counts for {metric}; there is nothing to compare")
-    questions = [question(system.keys[i][1], system.languages[i]) for i in order]
+    # where the benchmark is unknown, equal ids of two searches may be of different questions
+    known = system.benchmark or baseline.benchmark
+    questions = [question(system.keys[i][1], system.languages[i]) if known else str(system.keys[i]) for i in order]
     return Pairs(ours[:, counts], theirs[:, counts], languages[counts], np.array(questions)[counts])
 
 

@@ -68,8 +68,8 @@ class Runs:
 
     def __init__(self, folder: Path, chosen: Seeds | None = None, left_out: dict[str, str] | None = None):
         self.folder, self.chosen, self.left_out = folder, chosen, left_out or {}
-        # (benchmark, language) -> query -> its number
-        self._queries: dict[tuple[str, str], dict[tuple[str, str], int]] = {}
+        # (benchmark, language) -> question -> its number
+        self._queries: dict[tuple[str, str], dict[str, int]] = {}
         self.system = cache(self._system)
         self.scored = cache(self._scored)
         self.value = cache(self._value)
@@ -133,16 +133,18 @@ class Runs:
                 keys = [files.keys[place] for place in places]
                 of_files = by_file[:, places].mean(axis=1)
                 by_finetuning = of_files[np.array(crossed_files)] if crossed_files else None
-                languages[name] = Language(self._numbers(row.benchmark, name, keys), values[:, places], by_finetuning)
+                numbers = self._numbers(row.benchmark, name, keys)
+                of_queries, questions = values[:, places], np.unique(numbers)
+                if len(questions) < len(numbers):  # both directions of a pair of languages
+                    of_queries = np.stack([paired.per_question(of_seed, numbers) for of_seed in of_queries])
+                    numbers = questions
+                languages[name] = Language(numbers, of_queries, by_finetuning)
         return languages
 
     def _numbers(self, benchmark: str, language: str, keys: Iterable[tuple[str, str]]) -> np.ndarray:
-        """Numbers of queries: equal for all systems of a benchmark, and for one question in all its languages."""
-        stratum = _stratum(benchmark, language)
-        numbers = self._queries.setdefault(stratum, {})
-        if stratum[1] != language:
-            keys = [("", paired.question(query, language)) for _, query in keys]
-        return np.array([numbers.setdefault(key, len(numbers)) for key in keys])
+        """Numbers of queries: equal for all systems of a benchmark, and for one question wherever it is asked."""
+        numbers = self._queries.setdefault(_stratum(benchmark, language), {})
+        return np.array([numbers.setdefault(paired.question(query, language), len(numbers)) for _, query in keys])
 
     def languages(self, reference: CellSource) -> list[str] | Absent:
         """Languages of a value in which its row has results, or the reason why there are none."""

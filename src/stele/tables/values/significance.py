@@ -87,11 +87,8 @@ def p_value(test: ModuleType, system: scores.Scores, baseline: scores.Scores, me
     Languages that ask the same questions are no samples of their own: their differences are averaged by question.
     Raises SteleError if the systems' queries differ, or if the test gives no p-value.
     """
-    pairs = paired.pair(system, baseline, metric)
-    strata = paired.strata(pairs.of(pairs.differences()), "macro")
-    if len(strata) > 1 and paired.same_questions(system.benchmark):
-        strata = [paired.by_question(strata, [*pairs.of(pairs.questions).values()])]
-    p = test.p_value(strata, PERMUTATIONS, SEED)
+    samples = paired.pair(system, baseline, metric).samples("macro", paired.same_questions(system.benchmark))
+    p = test.p_value(samples, PERMUTATIONS, SEED)
     if math.isnan(p):
         raise SteleError("a language has a single query, of whose variance the t-test knows nothing")
     return p
