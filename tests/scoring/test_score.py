@@ -201,11 +201,25 @@ def test_xor_reads_the_passages_it_needs_and_averages_over_languages(tmp_path):
     assert read_record(tmp_path / "mixed.json")["metrics"]["r@2kt"]["languages"] == {"ar": 0.5, "te": 1.0}
 
 
-def test_lareqa_averages_over_questions(tmp_path):
-    def xquad(count: int) -> str:
-        qas = [{"id": f"k{i}", "question": "?", "answers": [{"answer_start": 0, "text": "A"}]} for i in range(count)]
-        return json.dumps({"data": [{"paragraphs": [{"context": "A.", "sentence_breaks": [[0, 2]], "qas": qas}]}]})
+def xquad(count: int) -> str:
+    qas = [{"id": f"k{i}", "question": "?", "answers": [{"answer_start": 0, "text": "A"}]} for i in range(count)]
+    return json.dumps({"data": [{"paragraphs": [{"context": "A.", "sentence_breaks": [[0, 2]], "qas": qas}]}]})
 
+
+def test_a_language_of_lareqa_may_be_a_file_of_any_name_and_lacks_the_others_answers(tmp_path, caplog):
+    """Its answers were no answers, so that all questions scored 0."""
+    put_record(tmp_path / "d", content="d")
+    files = [tmp_path / "d" / f"mine.{part}.json" for part in ("en", "de")]
+    for file in files:
+        file.write_text(xquad(1))
+    retrieval(tmp_path, {"en": {"k0_en": [("en_1_0", 2.0), ("x", 1.5), ("de_1_0", 1.0)]}}, "lareqa", en="all")
+    both = [f"lareqa:{part}={file}" for part, file in zip(("en", "de"), files, strict=True)]
+    result, _ = scored(tmp_path, both, ["map@20"], "lareqa")
+    assert result["metrics"]["map@20"]["average"] == pytest.approx((1 + 2 / 3) / 2)
+    assert "answers in de, en alone are relevant; the official score counts those in all languages" in caplog.text
+
+
+def test_lareqa_averages_over_questions(tmp_path):
     data = put_record(tmp_path / "d", content="d")
     (tmp_path / "d/en.json").write_text(xquad(3))
     (tmp_path / "d/de.json").write_text(xquad(1))

@@ -64,7 +64,11 @@ class Lareqa(RetrievalReader):
         """Maps question id -> {candidate id: 1}, with the answers in all languages of the collection."""
         keys = [q.key for paragraph in _paragraphs(data, query_set.language) for q in paragraph.questions]
         answers: dict[str, dict[str, int]] = {key: {} for key in keys}
-        for language in _collection_languages(data):
+        languages = _collection_languages(data)
+        if "all" not in data[DATASET] and len(languages) < len(LANGUAGES):
+            also = "the official score counts those in all languages: --data lareqa=FOLDER"
+            logger.warning("lareqa: answers in %s alone are relevant; %s", ", ".join(languages), also)
+        for language in languages:
             for paragraph in _paragraphs(data, language):
                 for question in paragraph.questions:
                     answers.get(question.key, {}).update(dict.fromkeys(question.answers, 1))
@@ -72,8 +76,12 @@ class Lareqa(RetrievalReader):
 
 
 def _collection_languages(data: Data) -> list[str]:
-    """Languages whose files the data have: all eleven in the real data, those of the scale in generated data."""
-    languages = {language for folder in data.get(DATASET, {}).values() for language in present(folder, "*.json")}
+    """Languages whose files the data have: all eleven in the real data, those of the scale in generated data.
+
+    The file of a language that is given as its part may have any name.
+    """
+    parts = data.get(DATASET, {})
+    languages = {*parts}.union(*(present(folder, "*.json") for folder in parts.values()))
     return [language for language in LANGUAGES if language in languages]
 
 
