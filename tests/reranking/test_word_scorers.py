@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from stele.errors import SteleError
 from stele.recipes.reranking import parse_recipe
 from stele.reranking.folds.candidates import Candidates
 from stele.reranking.scorers import Sources, bwe_agg, drmm, knrm, tbt_qt_ql
@@ -47,6 +48,18 @@ def test_bwe_agg_is_the_cosine_of_sums():
     sums = [np.array([2.0, 0.6, 0.8]), np.array([0.0, 0.0, -2.0]), None, np.array([0.0, 0.6, -1.2])]
     cosines = [0 if s is None else query @ s / np.linalg.norm(query) / np.linalg.norm(s) for s in sums]
     assert scorer(bwe_agg, weights="uniform").scores() == pytest.approx([*cosines, 0, 0, 0, 0], abs=1e-7)
+
+
+@pytest.mark.parametrize(("module", "recipe"), [(bwe_agg, {"weights": "idf"}), (tbt_qt_ql, {"mu": 2.0}), (drmm, {})])
+def test_vectors_of_two_lengths_are_refused(module, recipe, monkeypatch):
+    monkeypatch.setitem(globals(), "SOURCES", SOURCES._replace(read_vectors=narrow))
+    with pytest.raises(SteleError, match="of 3 numbers in en and 2 in de; want both languages in one"):
+        scorer(module, **recipe).scores()
+
+
+def narrow(language: str, words) -> SimpleNamespace:
+    read = read_vectors(language, words)
+    return SimpleNamespace(words=read.words, vectors=read.vectors[:, : 3 if language == "en" else 2])
 
 
 def test_bwe_agg_idf_weighs_the_document_s_words_by_the_collection():

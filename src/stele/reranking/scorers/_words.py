@@ -45,6 +45,17 @@ def read_vectors(folders: Mapping[str, Path], language: str, words: Collection[s
     return read_word_vectors(vector_file(folders[language]), words)
 
 
+def read_both(sources: Sources, query_words: Collection[str], document_words: Collection[str]) -> list[WordVectors]:
+    """Reads the vectors of the words of both languages. Raises SteleError if they have different lengths."""
+    query_vectors = sources.read_vectors(sources.query_language, query_words)
+    document_vectors = sources.read_vectors(sources.document_language, document_words)
+    first, second = (side.vectors.shape[1] for side in (query_vectors, document_vectors))
+    if first != second:
+        found = f"{first} numbers in {sources.query_language} and {second} in {sources.document_language}"
+        raise SteleError(f"--vectors: found vectors of {found}; want both languages in one space")
+    return [query_vectors, document_vectors]
+
+
 def rows_of(vectors: WordVectors, words: Iterable[str]) -> np.ndarray:
     """Row numbers of those `words` that have a vector, in order and with repetitions, int64."""
     return np.array([vectors.words[word] for word in words if word in vectors.words], dtype=np.int64)
@@ -66,14 +77,9 @@ def read_words(candidates: Candidates, sources: Sources, document_terms: int | N
     analyze_document = analyzer(sources.document_language, False)
     queries = [analyze_query(text) for text in candidates.queries]
     documents = [analyze_document(text)[:document_terms] for text in candidates.texts]
-    query_vectors = sources.read_vectors(sources.query_language, set().union(*queries))
-    document_vectors = sources.read_vectors(sources.document_language, set().union(*documents))
-    return Words(
-        [rows_of(query_vectors, words) for words in queries],
-        [rows_of(document_vectors, words) for words in documents],
-        query_vectors,
-        document_vectors,
-    )
+    both = query_vectors, document_vectors = read_both(sources, set().union(*queries), set().union(*documents))
+    of_queries = [rows_of(query_vectors, words) for words in queries]
+    return Words(of_queries, [rows_of(document_vectors, words) for words in documents], *both)
 
 
 def interactions(candidates: Candidates, words: Words) -> Iterator[Interaction]:

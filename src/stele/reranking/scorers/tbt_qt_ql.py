@@ -18,7 +18,7 @@ import numpy as np
 
 from stele.encoders.word_vectors import WordVectors
 from stele.reranking.scorers import UntrainedScorer
-from stele.reranking.scorers._words import rows_of, unit_vectors
+from stele.reranking.scorers._words import read_both, rows_of, unit_vectors
 from stele.text.terms import analyzer
 
 if TYPE_CHECKING:
@@ -41,11 +41,7 @@ class Scorer(UntrainedScorer):
             frequency.update(analyze_document(text))
         # each query word as a word of the collection
         query_words = sorted(set().union(*queries))
-        translation = translate(
-            query_words,
-            sources.read_vectors(sources.query_language, set(query_words)),
-            sources.read_vectors(sources.document_language, frequency.keys()),
-        )
+        translation = translate(query_words, *read_both(sources, set(query_words), frequency.keys()))
         for word in query_words:
             if word not in translation and word in frequency:
                 translation[word] = word
