@@ -12,6 +12,7 @@ from stele.artifacts.run_files import read_run
 from stele.benchmarks.types import QuerySet
 from stele.evaluation.aggregate import over_seeds
 from stele.evaluation.evaluate import evaluate
+from stele.evaluation.guess import by_language
 from stele.evaluation.metric import Case
 from stele.evaluation.metrics import load_metric
 from stele.evaluation.ranx_metrics import Line, ranx_table
@@ -118,6 +119,8 @@ def test_the_error_of_a_guess_is_that_of_the_values_distance_from_it():
     case.candidates["s"] = 4
     guess = evaluate(case, {"p@1": load_metric("p@1")}, "macro").metrics["p@1"]["guess"]
     assert guess["languages"] == {"en": 0.25} and guess["errors"]["en"] == pytest.approx((1 / 3) ** 0.5 / 2)
+    directions = np.array([1.0, 0, 0, 1] * 2), np.full(8, 0.25), ["fr"] * 8, ["0", "1", "2", "3"] * 2  # four texts
+    assert by_language(*directions)["errors"]["fr"] == pytest.approx(guess["errors"]["en"])
     seed = {"languages": {"en": 0.5}, "average": 0.5, "n": {"en": 4}}
     seeds = [seed | {"guess": guess}, seed | {"guess": guess | {"errors": {"en": 0.0}}}]
     averaged = over_seeds(seeds, [Path("a"), Path("b")])

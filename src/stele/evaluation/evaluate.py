@@ -42,7 +42,7 @@ def evaluate(case: Case, metrics: Mapping[str, Metric], average: str) -> Evaluat
         evaluation.notes.update(metric.notes(case))
         guesses = metric.guess(case)
         if guesses is not None:
-            guess = guess_by_language(values, guesses, languages)
+            guess = guess_by_language(values, guesses, languages, case.queries)
             if guess["languages"]:
                 evaluation.metrics[name]["guess"] = guess
     return evaluation

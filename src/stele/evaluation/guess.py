@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from stele.evaluation.metric import Case
+from stele.evaluation.paired import per_question
 
 Expected = Callable[[int, Sequence[int], int], float]
 SHIFTS = 5  # other questions whose outputs are tried
@@ -119,19 +120,21 @@ EXPECTED: dict[str, Expected] = {  # by the metric's name in ranx
 }
 
 
-def by_language(values: np.ndarray, guesses: np.ndarray, languages: Sequence[str]) -> Mapping[str, Any]:
+def by_language(
+    values: np.ndarray, guesses: np.ndarray, languages: Sequence[str], queries: Sequence[str]
+) -> Mapping[str, Any]:
     """Chance levels: {"languages": {language: mean guess}, "errors": {language: standard error of values - guesses}}.
 
-    `values` and `guesses` are float64 [rows], `languages` names the language of each row. A value of NaN marks a query
-    that does not count; a language with a query whose guess is unknown, or with one query, is left out.
+    `values` and `guesses` are float64 [rows], `languages` and `queries` name those of each row. A value of NaN marks a
+    query that does not count; a language with a query whose guess is unknown, or with one query, is left out.
     """
-    names, counted = np.array(languages), ~np.isnan(values)
+    names, questions, counted = np.array(languages), np.array(queries), ~np.isnan(values)
     means: dict[str, float] = {}
     errors: dict[str, float] = {}
     for language in dict.fromkeys(names[counted].tolist()):
         rows = counted & (names == language)
-        number = int(rows.sum())
-        if number > 1 and not np.isnan(guesses[rows]).any():
-            means[language] = math.fsum(guesses[rows].tolist()) / number
-            errors[language] = float((values - guesses)[rows].std(ddof=1) / math.sqrt(number))
+        distances = per_question((values - guesses)[rows], questions[rows])
+        if len(distances) > 1 and not np.isnan(distances).any():
+            means[language] = math.fsum(guesses[rows].tolist()) / int(rows.sum())
+            errors[language] = float(distances.std(ddof=1) / math.sqrt(len(distances)))
     return {"languages": means, "errors": errors}
