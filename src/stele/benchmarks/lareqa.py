@@ -66,8 +66,8 @@ class Lareqa(RetrievalReader):
         answers: dict[str, dict[str, int]] = {key: {} for key in keys}
         languages = _collection_languages(data)
         if "all" not in data[DATASET] and len(languages) < len(LANGUAGES):
-            also = "the official score counts those in all languages: --data lareqa=FOLDER"
-            logger.warning("lareqa: answers in %s alone are relevant; %s", ", ".join(languages), also)
+            others = "the official score counts those in all languages: --data lareqa=FOLDER"
+            logger.warning("lareqa: answers in %s alone are relevant; %s", ", ".join(languages), others)
         for language in languages:
             for paragraph in _paragraphs(data, language):
                 for question in paragraph.questions:

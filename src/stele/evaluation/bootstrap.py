@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from stele.evaluation.metric import Case, Metric
-from stele.evaluation.paired import per_question
+from stele.evaluation.paired import split
 
 RESAMPLES = 10_000
 LEVEL = 0.95
@@ -75,19 +75,13 @@ def intervals(
     languages, queries = np.array([query_set.language for query_set in case.query_sets]), np.array(case.queries)
     average = None if same_questions and len({*languages.tolist()}) > 1 else average
     return {
-        name: _intervals(values_of_metric, languages, queries, average, metrics[name].finish or float)
+        name: _intervals(split(values_of_metric, languages, queries), average, metrics[name].finish or float)
         for name, values_of_metric in values.items()
     }
 
 
-def _intervals(
-    values: np.ndarray, languages: np.ndarray, queries: np.ndarray, average: str | None, finish: Finish
-) -> dict[str, Any]:
-    """Bootstrap intervals of one metric by language and on average; a language without a counted query has none."""
-    counted, groups = ~np.isnan(values), {}
-    for name in np.unique(languages[counted]):
-        rows = counted & (languages == name)
-        groups[str(name)] = per_question(values[rows], queries[rows])
+def _intervals(groups: Mapping[str, np.ndarray], average: str | None, finish: Finish) -> dict[str, Any]:
+    """Bootstrap intervals of one metric by language and on average, from its values [n_l] by language."""
     raw = resampled_means(groups)
     means = {language: _each(finish, values_of_language) for language, values_of_language in raw.items()}
     together = None

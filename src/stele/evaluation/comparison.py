@@ -87,7 +87,7 @@ def share_questions(system: Scores) -> bool:
 def compare_system(name: str, system: Scores, baseline: Scores, metric: str, choices: Choices) -> list[Comparison]:
     """Compares one system, called `name`, with the baseline by one metric: on each language, then on average."""
     pairs = paired.pair(system, baseline, metric)
-    groups = dict(zip(pairs.of(pairs.languages), pairs.samples("macro"), strict=True))
+    groups = paired.split(pairs.differences(), pairs.languages, pairs.questions)
     resampled = bootstrap.resampled_means(groups, seed=choices.seed)
     comparisons = [
         _comparison(name, metric, language, pairs.only(language), choices, [groups[language]], resampled[language])

@@ -9,8 +9,7 @@ Where answers are judged, in predictions or in passages, a guess is the system's
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -120,9 +119,7 @@ EXPECTED: dict[str, Expected] = {  # by the metric's name in ranx
 }
 
 
-def by_language(
-    values: np.ndarray, guesses: np.ndarray, languages: Sequence[str], queries: Sequence[str]
-) -> Mapping[str, Any]:
+def by_language(values: np.ndarray, guesses: np.ndarray, languages: Sequence[str], queries: Sequence[str]) -> dict:
     """Chance levels: {"languages": {language: mean guess}, "errors": {language: standard error of values - guesses}}.
 
     `values` and `guesses` are float64 [rows], `languages` and `queries` name those of each row. A value of NaN marks a

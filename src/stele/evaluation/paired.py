@@ -61,7 +61,7 @@ class Pairs:
         groups, questions = self.of(self.differences()), self.of(self.questions)
         if same_questions and len(groups) > 1:
             return [by_question(strata(groups, average), strata(questions, average))]
-        return strata({name: per_question(values, questions[name]) for name, values in groups.items()}, average)
+        return strata(split(self.differences(), self.languages, self.questions), average)
 
 
 def differences(ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
@@ -89,6 +89,13 @@ def per_question(values: np.ndarray, questions: np.ndarray) -> np.ndarray:
     """
     names, places = np.unique(questions, return_inverse=True)
     return np.bincount(places, values) * (len(names) / len(values))
+
+
+def split(values: np.ndarray, languages: np.ndarray, questions: np.ndarray) -> dict[str, np.ndarray]:
+    """Splits `values` [n], NaN where a query does not count, by language: one value per question, in order of names."""
+    counted = ~np.isnan(values)
+    rows = {str(name): counted & (languages == name) for name in np.unique(languages[counted])}
+    return {name: per_question(values[of_language], questions[of_language]) for name, of_language in rows.items()}
 
 
 def by_question(groups: Sequence[np.ndarray], questions: Sequence[np.ndarray]) -> np.ndarray:

@@ -118,11 +118,9 @@ def _query_sets(
         raise unknown("query set", wrong, names, "--run")
     if wrong := set(languages or ()) - {s.language for s in possible}:
         raise unknown("language", min(wrong), {s.language for s in possible}, "--languages")
-    chosen_by_language = [query_set for query_set in possible if languages is None or query_set.language in languages]
-    chosen = [s for s in chosen_by_language if any(_holds(named, made, s, names) for named, made in held)]
-    if unused := sorted(
-        parts & {query_set.language for query_set in chosen_by_language} - {query_set.language for query_set in chosen}
-    ):
+    judged = [s for s in possible if languages is None or s.language in languages]
+    chosen = [s for s in judged if any(_holds(named, made, s, names) for named, made in held)]
+    if unused := sorted(parts & {s.language for s in judged} - {s.language for s in chosen}):
         logger.warning("--data: judgments of %s, of which no run is given; they are not scored", ", ".join(unused))
     return chosen
 
