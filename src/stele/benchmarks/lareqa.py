@@ -66,8 +66,8 @@ class Lareqa(RetrievalReader):
         answers: dict[str, dict[str, int]] = {key: {} for key in keys}
         languages = _collection_languages(data)
         if "all" not in data[DATASET] and len(languages) < len(LANGUAGES):
-            others = "the official score counts those in all languages: --data lareqa=FOLDER"
-            logger.warning("lareqa: answers in %s alone are relevant; %s", ", ".join(languages), others)
+            official = "the official score counts those in all languages: --data lareqa=FOLDER"
+            logger.warning("lareqa: answers in %s alone are relevant; %s", ", ".join(languages), official)
         for language in languages:
             for paragraph in _paragraphs(data, language):
                 for question in paragraph.questions:
@@ -76,12 +76,9 @@ class Lareqa(RetrievalReader):
 
 
 def _collection_languages(data: Data) -> list[str]:
-    """Languages whose files the data have: all eleven in the real data, those of the scale in generated data.
-
-    The file of a language that is given as its part may have any name.
-    """
+    """Languages whose files the data have: all eleven in the real data, those of the scale in generated data."""
     parts = data.get(DATASET, {})
-    languages = {*parts}.union(*(present(folder, "*.json") for folder in parts.values()))
+    languages = {*parts}.union(*(present(folder, "*.json") for folder in parts.values()))  # a part's file has any name
     return [language for language in LANGUAGES if language in languages]
 
 

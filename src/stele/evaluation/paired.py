@@ -54,11 +54,8 @@ class Pairs:
         return Pairs(self.system[:, rows], self.baseline[:, rows], self.languages[rows], self.questions[rows])
 
     def samples(self, average: str, same_questions: bool = False) -> list[np.ndarray]:
-        """Independent samples of differences, one value per question, whose means are averaged.
-
-        They are those of the `strata`, but a single one if several languages ask the `same_questions`.
-        """
-        groups, questions = self.of(self.differences()), self.of(self.questions)
+        """Independent samples of differences: the `strata`, or one if several languages ask the `same_questions`."""
+        groups, questions = (self.of(values) for values in (self.differences(), self.questions))
         if same_questions and len(groups) > 1:
             return [by_question(strata(groups, average), strata(questions, average))]
         return strata(split(self.differences(), self.languages, self.questions), average)

@@ -14,8 +14,6 @@ import numpy as np
 from stele.evaluation.metric import Case, Metric
 from stele.evaluation.similarity import blocks, l2_normalize
 
-FARTHEST = math.exp(-8)  # of two opposite unit vectors
-
 
 class Alignment(Metric):
     """alignment: mean ||x - y||^2 of the unit vectors of a query and its passage; 0 to 4, lower is closer."""
@@ -41,7 +39,7 @@ class Uniformity(Metric):
     """
 
     needs = "vectors"
-    finish = staticmethod(lambda mean: math.log(min(max(mean, FARTHEST), 1.0)))  # resampled means may lie outside
+    finish = staticmethod(lambda mean: math.log(min(max(mean, math.exp(-8)), 1.0)))  # resampled means may be outside
     side: int  # of a pair of vectors
 
     def evaluate(self, case: Case) -> np.ndarray:
