@@ -84,6 +84,7 @@ def test_texts_are_searched_as_their_vectors_are(tiny):
         (([[]], [[]]), "a vector of finite numbers for each query"),
         (("text", ["passage"]), "queries: want a list of texts, or a dict of id and text, found str"),
         (([[1.0]], ["text"], 1, "bm25"), "query '0' is a vector; bm25 compares texts"),
+        (([("title", "text")], ["text"], 1, "bm25"), "query '0' is a pair of texts; only a passage has a title"),
         ((["text"], ["text"], 1, "labsee"), "unknown model 'labsee'.*did you mean 'labse'"),
     ],
 )

@@ -57,6 +57,8 @@ def search(
     queries, passages = _by_id(queries, "queries"), _by_id(passages, "passages")
     if not queries or not passages:
         raise SteleError(f"search: {'no query' if not queries else 'no passage'} is given")
+    if titled := [name for name, query in queries.items() if isinstance(query, tuple)]:
+        raise SteleError(f"search: query {titled[0]!r} is a pair of texts; only a passage has a title")
     if encoder == BM25:
         return run_of(_term_hits(queries, passages, k, language), "search")
     if isinstance(encoder, str | Path):
