@@ -38,6 +38,8 @@ def test_both_directions_of_a_pair_are_one_query(tmp_path):
     files = Scores("a", keys, ["fr"] * 6, values, "tatoeba")
     french = Runs(tmp_path)._metric(RunKey("tatoeba", "msm", "direct"), files, "accuracy", [[0]], [])["fr"]
     assert (french.queries.tolist(), french.values.tolist()) == ([0, 1, 2], [[0.5, 0, 1]])
+    one = Scores("a", keys[::3], ["fr"] * 2, {"accuracy": values["accuracy"][:, ::3]}, "tatoeba")
+    assert not Runs(tmp_path)._metric(RunKey("tatoeba", "msm", "direct"), one, "accuracy", [[0]], [])
 
 
 @pytest.mark.parametrize(("jobs", "seeds", "files"), [(UNTRAINED, 1, 1), (("pretrain",), 3, 2), (PRETRAINED, 3, 0)])

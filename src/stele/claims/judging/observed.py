@@ -129,12 +129,11 @@ class Runs:
         languages = {}
         for name in dict.fromkeys(files.languages):
             places = np.flatnonzero((names == name) & has_value)
-            if len(places) > 1:  # a single query has no variance
-                keys = [files.keys[place] for place in places]
+            numbers = self._numbers(row.benchmark, name, [files.keys[place] for place in places])
+            if len(questions := np.unique(numbers)) > 1:  # a single one has no variance
                 of_files = by_file[:, places].mean(axis=1)
                 by_finetuning = of_files[np.array(crossed_files)] if crossed_files else None
-                numbers = self._numbers(row.benchmark, name, keys)
-                of_queries, questions = values[:, places], np.unique(numbers)
+                of_queries = values[:, places]
                 if len(questions) < len(numbers):  # both directions of a pair of languages
                     of_queries = np.stack([paired.per_question(of_seed, numbers) for of_seed in of_queries])
                     numbers = questions
