@@ -201,6 +201,15 @@ def test_query_ids_that_two_languages_share_need_a_name(tmp_path, qrels):
     assert list(only["metrics"]["mrr@100"]["languages"]) == ["te"]
 
 
+@pytest.mark.parametrize("benchmark", ["ciral", "miracl", "mrtydi"])
+def test_judgments_of_one_language_are_not_those_of_all(tmp_path, qrels, benchmark):
+    """Query ids are numbers in every language, so that Telugu was judged by Swahili's judgments."""
+    path = tmp_path / "run"
+    path.write_text(TREC)
+    with pytest.raises(SteleError, match=rf"given for all of {benchmark}, whose sw is .*; give {benchmark}:sw={qrels}"):
+        run(benchmark, "--run", f"sw={path}", "--data", f"{benchmark}={qrels}")
+
+
 def test_a_direction_s_name_is_of_it_alone(tmp_path):
     """Both directions of de-en have the ids of the same texts and are scored in the language de-en."""
     (tmp_path / "xnli.15way.orig.tsv").write_text("de\ten\nein\tone\nzwei\ttwo\n")
