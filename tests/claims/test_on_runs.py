@@ -93,6 +93,8 @@ def test_two_rows_of_one_result_are_one_rival(judged):
     one = judged(BEST | {"right": twice}, AHEAD)
     assert one.judging.rivals is None and one.verdict.rival == "" and one.verdict.state == "supported"
     assert one.verdict.level == judged(BEST | {"right": twice[0]}, AHEAD).verdict.level
+    assert judged(BEST | {"right": twice, "quantifier": "all"}, AHEAD).judging.rivals == (2, 2)
+    assert judged(BEST | {"right": [*twice, cells("all/other/mrr/avg")]}, EQUAL).judging.rivals == (2, 2)
 
 
 def test_claims_on_one_comparison_are_one_finding(tmp_path):
@@ -202,11 +204,15 @@ CLOSE = {"mbert": 0.0, "msm": {"ar": 0.05, "sw": -0.003, "th": 0.05}}
         *((claim, AHEAD, {}, "supported") for claim in (MARKED, MARKED | {"right": AVERAGES["right"]})),
         *((claim, BEHIND, {}, "reversed") for claim in (MARKED, MARKED | {"right": AVERAGES["right"]})),
         (MARKED, AHEAD, {"seeds": 2}, "undecided"),
+        (MARKED | {"right": cells("all/other/mrr/avg")}, AHEAD | {"xlmr": 0.16}, {}, "reversed"),
+        (LOSS | {"kind": "significant"}, BEHIND, {}, "supported"),
         (UNMARKED, AHEAD, {}, "reversed"),
         (UNMARKED, {"mbert": 0.0, "msm": 0.0}, {"over_seeds": 0, "rng": 4}, "supported"),
         (UNMARKED, {"mbert": 0.0, "msm": 0.003}, QUIET, "undecided"),  # within the bar
         (WINS | {"value": 3}, ONE_AGAINST, {}, "supported"),  # ar, th and the average
         (WINS | {"value": 4}, ONE_AGAINST, {}, "reversed"),
+        (WINS | {"value": 2, "at_least": True}, ONE_AGAINST, {}, "supported"),
+        (WINS | {"value": 3, "more_than": True}, ONE_AGAINST, {}, "reversed"),
         (WINS | {"value": 3}, ONE_AGAINST, {"seeds": 1}, "undecided"),
         (WINS | {"value": 4}, CLOSE, QUIET, "undecided"),
         ({"kind": "other", "printed": {"verdict": "undecided", "why": "no time is printed"}}, AHEAD, {}, "no data"),
@@ -230,6 +236,7 @@ def test_of_several_cells_the_one_that_decides_is_shown(judged, swahili):
 def test_how_large_generated_data_are_is_no_evidence(judged):
     rows = {"kind": "count", "of": cells("all/*/mrr/ar")}
     assert [judged(rows | {"value": n}, EQUAL, labels=()).verdict.state for n in (3, 4)] == ["supported", "reversed"]
+    assert judged(rows | {"value": 2, "at_least": True}, EQUAL, labels=()).verdict.state == "supported"
     generated = [judged(rows | {"value": n}, EQUAL).verdict for n in (3, 4)]
     assert {verdict.state for verdict in generated} == {"no data"} and "3, claimed 4" in generated[1].reason
     cost = {"kind": "cost", "left": cells("all/ours/mrr/ar"), "value": 0}

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from stele.artifacts.results import RunKey
+from stele.claims.judge import facts
 from stele.claims.judging.comparisons import PERMUTATIONS
 from stele.claims.judging.observed import Runs
 from stele.claims.judging.verdicts import judge_paper, runs_of
@@ -85,6 +86,7 @@ def test_a_test_needs_no_seeds_of_what_is_not_trained(tmp_path, jobs):
     greater = claim | {"key": "greater", "kind": "greater"}
     found = judge_paper(write_paper(tmp_path, [claim, contrary, greater]), runs_of(tmp_path / "runs", 1))
     assert [one.verdict.state for one in found] == ["supported", "reversed", "supported"]
+    assert {facts(one)["seeds"] for one in found} == {5 if PRETRAINED in jobs else None}
 
 
 @pytest.mark.parametrize(("own", "seeds"), [(3, 5), (2, 2), (1, 1)])

@@ -215,7 +215,7 @@ def test_shards_in_another_order_are_refused(knowledge_pairs):
     def turned(folder, *given):
         return documents(folder, *given)[:: -1 if folder.name == "others" else 1]
 
-    with pytest.raises(SteleError, match="not made of these documents of en in this order"):
+    with pytest.raises(SteleError, match=r"not made of these documents of en in this order: \S+, \S+; build"):
         knowledge_pairs({"en": EN}, method="ilk", shards=2, others={"en": EN}, write=turned)
     assert knowledge_pairs({"en": EN}, method="ilk", shards=2, others={"en": EN}).rows
 

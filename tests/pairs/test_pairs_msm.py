@@ -15,6 +15,7 @@ def flat(examples):
 def test_pack_by_hand():
     assert pack([3, 2, 4, 9, 1, 1], limit=5) == [0, 2, 3, 4, 6]  # 3+2 fits exactly | 4 | 9, too long, alone | 1+1
     assert pack([3, 2, 1], limit=5, separator=1) == [0, 1, 3]  # 3+1+2 does not; 2+1+1 does
+    assert pack([1, 1, 1], limit=4, separator=1) == [0, 2, 3]
     assert pack([9], limit=5) == [0, 1]
     assert pack([], limit=5) == [0, 0]
 

@@ -12,8 +12,10 @@ from tests.sealed import write_sealed
 
 def test_a_folder_holds_one_file_of_vectors(tmp_path):
     path = tmp_path / "wiki.de.align.vec"
-    path.write_text("1 2\nhaus 0 1\n")
     write_sealed(tmp_path / "record.json", {})
+    with pytest.raises(SteleError, match=r"want one file of word vectors .*found none"):
+        vector_file(tmp_path)
+    path.write_text("1 2\nhaus 0 1\n")
     assert vector_file(tmp_path) == vector_file(path) == path
     (tmp_path / "wiki.en.align.vec").write_text("1 2\nhouse 0 1\n")
     with pytest.raises(SteleError, match=r"want one file of word vectors.*wiki\.de\.align\.vec, wiki\.en\.align\.vec"):
