@@ -77,13 +77,22 @@ def test_protocols_may_format_but_neither_cut_nor_pool_otherwise(tmp_path):
     pairs = {"benchmark": {**protocol, "passage_format": "title_text_pair"}}  # how title and text are joined is its own
     encoder = load_encoder(folder, pairs)
     assert encoder.spec.passage_format == "title_text" and encoder.origins["passage_format"] == "folder"
+    assert encoder.origins["query_length"] == encoder.origins["passage_length"] == "folder"
     pair = {"passage_format": "title_text_pair"}  # for the model itself it can be chosen
     assert load_encoder(folder, {"config": pair}).spec.passage_format == "title_text_pair"
     assert load_encoder(folder, {"pooling": "mean"}).spec.passage_format == "title_text"
-    with pytest.raises(SteleError, match=r"state pooling: 'mean', but 'cls' is requested; leave pooling out"):
-        load_encoder(folder, {"pooling": "cls"})
+    for said in ({"pooling": "cls"}, {"models": {"pooling": "cls"}}):
+        with pytest.raises(SteleError, match=r"state pooling: 'mean', but 'cls' is requested; leave pooling out"):
+            load_encoder(folder, said)
     with pytest.raises(SteleError, match="state normalize: True, but False is requested"):
         load_encoder(folder, {"config": {"normalize": False}})
+
+
+def test_the_first_numbers_of_a_vector_have_length_one_again(tmp_path):
+    folder, theirs = st_folder(tmp_path)
+    vectors = theirs.encode(TEXTS, show_progress_bar=False)[:, :8]
+    cut = load_encoder(folder, {"dimension": 8}).encode(TEXTS, "query")
+    assert np.abs(cut - vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).max() < 1e-5
 
 
 # --- every key is read, changes nothing, or is refused ----------------------------------------------------------------
