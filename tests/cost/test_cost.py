@@ -19,7 +19,7 @@ from stele.catalogue.schema.costs import Costs, Fill
 from stele.cluster import cost_page, resources, search_costs, sizes, text_costs, training_costs, work
 from stele.cluster.requests import estimate
 from stele.cluster.sizes import Texts, shape_of
-from stele.cluster.work import Work
+from stele.cluster.work import Work, named
 from stele.recipes.finetuning import parse_finetuning
 from stele.recipes.flops import Shape, encode
 from stele.recipes.pretraining import parse_recipe as parse_pretraining
@@ -351,3 +351,8 @@ def test_plain_numbers_of_a_benchmark_are_those_of_the_chosen_languages(jobs):
     alone, whole = (search_costs.retrieve(plan, row) for plan in (english, every))
     assert whole.flops["encoding"] == pytest.approx(122 * alone.flops["encoding"], rel=0.02)
     assert alone.memory < 3e9
+
+
+def test_at_most_four_names_are_listed_by_the_sum_of_their_sizes():
+    assert named([("a", 1), ("b", 4), ("c", 2), ("a", 2), ("d", 1)]) == "b, a, c, d"
+    assert named([("a", 1), ("b", 1), ("c", 1), ("d", 1), ("e", 2)]) == "e, a, b, c, ..."
