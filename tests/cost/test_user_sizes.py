@@ -1,5 +1,6 @@
 """What a user has is what is counted: texts by their files, memory by model, batch and length, the time of a plan."""
 
+import gzip
 import json
 import lzma
 from types import SimpleNamespace
@@ -154,6 +155,34 @@ def test_a_set_of_one_s_own_costs_what_its_files_hold(jobs, scale, minilm, tmp_p
     work = estimate(plan, "retrieve", row)
     assert work.flops["encoding"] == pytest.approx(3000 * encode(1, 150, MINILM, first_only=False), rel=0.1)
     assert 500 < memory(plan, "retrieve", **row) < 2000
+    with gzip.open(folder / "corpus.jsonl.gz", "w", compresslevel=1) as handle:
+        handle.write("".join(passage.replace("word", f"{n:x}") for n in range(3000)).encode())
+    size = (folder / "corpus.jsonl.gz").stat().st_size
+    (folder / "corpus.jsonl").unlink()
+    packed = estimate(jobs(scale=scale(), models=minilm, **user_sets([folder], ["en"])), "retrieve", row)
+    assert packed.flops["encoding"] == pytest.approx(4.5 * size / 675 * encode(1, 150, MINILM, False), rel=0.1)
+
+
+def test_a_collection_of_one_s_own_in_another_layout_is_not_taken_for_an_empty_one(jobs, minilm, tmp_path):
+    """A search of gigabytes would be given half an hour on a cluster."""
+    (tmp_path / "topics.txt").write_text("<top>")
+    with open(tmp_path / "news.sgml", "wb") as handle:
+        handle.truncate(2 * GB)
+    entry = {"title": "x", "languages": ["es"]}
+    about = {"version": "1", "parts": "all", "files": [], "licence": "mine", "wall": "private", "how": "mine"}
+    searched = {"data": ["mine"], "judgments": ["mine"], "metrics": ["ndcg@20"], "depth": 1000, "module": "collection"}
+    encoding = {"query_length": 64, "passage_length": 512, "passage_format": "text"}
+    plan = jobs(
+        scale="paper",
+        models=minilm,
+        user_data={"mine": str(tmp_path)},
+        add_datasets={"mine": {**entry, **about}},
+        add_benchmarks={"mine": {**entry, **searched, "encoding": encoding}},
+        add_settings={"mine": {"direct": {"kind": "dense"}}},
+    )
+    row = {"benchmark": "mine", "model": "minilm", "setting": "direct", "seeds": "pt0-ft0"}
+    assert estimate(plan, "retrieve", row) is None
+    assert resources.job_resources("retrieve", plan)["runtime"](Wildcards(**row), 1) == resources.DAY
 
 
 # --- the line of a plan -----------------------------------------------------------------------------------------------

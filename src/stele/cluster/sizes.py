@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -15,6 +16,7 @@ from stele.catalogue.schema.costs import AnsweredSize, BenchmarkSize, Checkpoint
 from stele.catalogue.user_data import listing
 from stele.encoders.tokenizer import reserved_positions
 from stele.files.reading import read_object
+from stele.plan.corpora import text_a_byte
 from stele.plan.plan import Plan
 from stele.recipes import standins
 from stele.recipes.flops import Shape
@@ -35,15 +37,19 @@ def costs() -> Costs:
 def benchmark_size(plan: Plan, name: str) -> BenchmarkSize:
     """Numbers of a benchmark's queries and passages; for a user's own set, estimated from the bytes of its files.
 
-    Raises NoFigures if costs.yaml has none.
+    Raises NoFigures if costs.yaml has none, and for a user's own set in another layout than BEIR's or MTEB's.
     """
     folder = plan.settings.config.user_data.get(name)
     if name not in catalogue.added("benchmarks") or not folder or not Path(folder).expanduser().is_dir():
         return _figures("benchmarks", costs().benchmarks, name)
-    files = [(role_of(Path(path))[1], Path(folder, path).expanduser().stat().st_size) for path in listing(folder)]
+    sizes: Counter[str] = Counter()
+    for path in listing(folder):
+        sizes[role_of(Path(path))[1]] += text_a_byte(path) * Path(folder, path).expanduser().stat().st_size
+    if not sizes["corpus"]:
+        raise NoFigures(f"benchmarks: {name}")
     queries, passages = (
-        1 + sum(size for role, size in files if role == wanted) // round(costs().texts[kind].mean * CHARACTERS)
-        for wanted, kind in (("queries", "question"), ("corpus", "w100"))
+        1 + round(sizes[role] / (costs().texts[kind].mean * CHARACTERS))
+        for role, kind in (("queries", "question"), ("corpus", "w100"))
     )
     return BenchmarkSize(queries=[queries], passages=[passages], query="question", passage="w100")
 

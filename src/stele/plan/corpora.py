@@ -36,7 +36,7 @@ def is_articles(name: str) -> bool:
     return "pages-articles" in (base := Path(name).name) and "index" not in base
 
 
-def _text_a_byte(name: str) -> float:
+def text_a_byte(name: str) -> float:
     """Bytes of plain text per byte of a file, by its suffix."""
     costs = catalogue.whole(Costs)
     if name.endswith(".parquet"):
@@ -90,7 +90,7 @@ class Corpora:
             return float(self.dump_mb(language) << 20) * costs.wikipedia_text
         files = self.user_files(corpus, language)
         if files is not None:
-            return sum(size * _text_a_byte(name) for name, size in files.items())
+            return sum(size * text_a_byte(name) for name, size in files.items())
         if corpus == "wikitext103":
             return costs.wikitext103_text
         return self.web_bytes(language) * costs.cc100_text
