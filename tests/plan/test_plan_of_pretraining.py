@@ -176,6 +176,7 @@ def test_the_pairs_that_are_counted_are_those_of_the_chosen_tables(miniature):
         ({"languages": ["ltg"]}, r"unknown language 'ltg'; .*\(docs/adding/language\.md\)"),
         ({"languages": ["en"]}, r"override\.languages: clk needs two languages \(found en\); give more lang"),
         ({"languages": None}, r"override\.languages: want codes, e.g. \[en, sw\], or the name of a set \(found None\)"),
+        ({"languages": [False, "da"]}, r"languages\.0: .*YAML reads an unquoted no or off so: put it in quotes"),
         ({"languages": []}, r"override\.languages: chunks needs at least one language \(found none\)"),
         ({"languages": ["en", "ber"]}, r"override\.languages: unknown language of wikipedia 'ber'"),
     ],

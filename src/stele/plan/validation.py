@@ -175,8 +175,9 @@ def _check_texts(plan: Plan, key: str, place: str) -> None:
 
 
 def _check_languages(plan: Plan, codes: Iterable[str], place: str) -> None:
+    known = plan.settings.languages
     for code in codes:
-        if str(code) not in (known := plan.settings.languages):
+        if str(code) not in known and not isinstance(code, bool):  # the recipe's check says how YAML reads `no`
             hint = "To add another language, use `add_languages` (docs/adding/language.md)"
             raise SteleError(f"{unknown('language', str(code), known, place)}. {hint}")
 
