@@ -142,7 +142,10 @@ def _as_yaml(kind: str, value: Any) -> str:
     if kind == "string_type" and isinstance(value, int | float | date):
         return "; YAML reads unquoted digits so: put them in quotes"
     if kind in ("float_type", "int_type") and isinstance(value, str) and value[:1].isdigit():
-        return "; a number in YAML has no quotes and no underscores, and a point before its e (1.0e-5)"
+        return (
+            "; a number in YAML has no quotes and no underscores, and a point before its e (1.0e-5); within a list or "
+            "block of --config Snakemake leaves it a text: give it in a file, as --configfile"
+        )
     return ""
 
 
