@@ -94,6 +94,15 @@ def test_a_scale_like_another_inherits_the_lists_of_its_own_languages(own):
     assert of_all.settings.sizes.benchmarks["mrtydi"] == of_all.data.languages("mrtydi") == ["sw"]
 
 
+def test_a_scale_of_real_data_may_pretrain_in_some_of_all_languages(own):
+    values = {"like": "paper", "generated": False, "pretraining_languages": {"msm": ["en", "sw"], "kept": ["sw", "te"]}}
+    plan = own(**values)
+    assert plan.pretraining.languages("msm") == ["en", "sw"] and plan.pretraining.languages("kept") == ["sw", "te"]
+    assert plan.data.languages("mrtydi") == ["ar", "bn", "en", "fi", "id", "ja", "ko", "ru", "sw", "te", "th"]
+    with pytest.raises(SteleError, match=r"pretraining_languages\.msm: unknown value 'swa'; did you mean 'sw'"):
+        own(**values | {"pretraining_languages": {"msm": ["swa"]}})
+
+
 @pytest.mark.parametrize(("like", "generated"), [("miniature", True), ("one_gpu", False)])
 def test_a_scale_may_leave_a_model_no_language_at_all(own, like, generated):
     plan = own(like=like, generated=generated, languages=["sw", "te"])

@@ -81,10 +81,11 @@ def check_scale(values: Facts, where: str) -> None:
         _known(benchmark, known := catalogue.entries(Benchmark), where, "benchmarks")
         for code in codes:
             choice({benchmark: code}, benchmark, known[benchmark].languages, where, ["benchmarks"])
+    in_scale = values.get("languages") or catalogue.entries(Language)
     for recipe, codes in values.get("pretraining_languages", {}).items():
         _known(recipe, recipes["pretraining"], where, "pretraining_languages")
         for code in codes:
-            choice({recipe: code}, recipe, values.get("languages") or (), where, ["pretraining_languages"])
+            choice({recipe: code}, recipe, in_scale, where, ["pretraining_languages"])
     for key, forced in values.get("standins", {}).items():
         standins = catalogue.load("standins")
         _known(key, standins, where, "standins")

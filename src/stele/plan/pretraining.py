@@ -35,8 +35,9 @@ class Pretraining:
     def languages(self, model: str) -> list[str]:
         """The languages of a model's recipe that are built."""
         entry, chosen = self.models[model], self.values(model)["languages"]
-        in_scale = self.data.in_scale({name for name, _ in self._texts(model, chosen)})
-        if in_scale is not None and "languages" not in entry.override:
+        read = {name for name, _ in self._texts(model, chosen)}
+        in_scale = self.data.in_scale(read)
+        if "languages" not in entry.override and not self.data.is_users(read):
             in_scale = self.settings.sizes.pretraining_languages.get(entry.recipe, in_scale)
         return [code for code in chosen if in_scale is None or code in in_scale]
 
