@@ -1,5 +1,6 @@
 """Every recipe of every scale is one that its command takes; shared jobs are shared; nothing is planned for nothing."""
 
+import json
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -61,6 +62,40 @@ def test_a_table_with_seeds_of_its_own_uses_the_configured_ones_of_the_other_kin
     path = "results/mrtydi/kept_no_ilk/zero_shot_nq/pt5-ft1.json"
     assert plan.tables.seed_files()[path] == "kept_no_ilk/zero_shot_nq/mrtydi"
     assert "results/mrtydi/msm/zero_shot_nq.json" in plan.tables.results("msm/14"), "a table without: the shared mean"
+
+
+def test_a_table_s_own_seeds_are_those_of_each_row_that_has_such_a_training(miniature, tmp_path):
+    """Also of rows that are answered, re-ranked, fused, or only pretrained: their settings name no recipe."""
+    rows = {
+        "mlqa/mbert_gsw/zero_shot": ("de-en", "f1", ["pt1-ft3", "pt2-ft3"]),
+        "clef/mbert/cv5": ("de-en", "ap_judged", ["pt0-ft3"]),
+        "clef2006_fr/mbert/qgen_fused": ("fr", "ap@1000", ["pt0-ft3"]),
+        "nq/msm/direct": ("en", "r@20", ["pt1-ft0", "pt2-ft0"]),
+        "nq/xlmr/direct": ("en", "r@20", []),
+    }
+    lines = []
+    for number, (row, (language, metric, _)) in enumerate(rows.items()):
+        benchmark, model, setting = row.split("/")
+        named = {"benchmark": benchmark, "model": model, "setting": setting, "language": language, "metric": metric}
+        lines.append({"key": f"row{number}", "label": row, "target": named, "printed": [0.1]})
+    groups, columns = [{"key": "all", "rows": lines}], [{"key": "x", "header": "X"}]
+    spec = {"paper": "mine", "number": 1, "caption": "x", "stub": "y", "columns": columns, "groups": groups}
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "paper.yaml").write_text("name: Mine\n")
+
+    def seeds(**of_table) -> dict[str, list[str]]:
+        (folder / "table_01.yaml").write_text(json.dumps({**spec, "seeds": of_table}))
+        plan = miniature(papers=[str(folder)])
+        read = {row: [] for row in rows}
+        for path in plan.tables.results("mine/01"):
+            row, _, name = path.removeprefix("results/").removesuffix(".json").rpartition("/")
+            read.setdefault(row, []).append(name)
+        assert {*plan.requested.context()["table_seeds"]} == {"mine/1"}, "else the spec's seeds are looked for"
+        return {row: read[row] for row in rows}
+
+    assert seeds(pretraining=[1, 2], finetuning=[3]) == {row: names for row, (*_, names) in rows.items()}
+    assert seeds(pretraining=[1])["nq/xlmr/direct"] == seeds(finetuning=[1])["nq/msm/direct"] == []
 
 
 def test_a_wall_without_a_copy_is_unavailable_with_the_way_to_get_it(paper, miniature):

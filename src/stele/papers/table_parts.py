@@ -5,7 +5,7 @@ A part knows its own keys and types only; `table.py` checks what must hold betwe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -226,8 +226,8 @@ class Seeds(Strict):
     pretraining: Annotated[list[Seed], AfterValidator(unique)] = Field([])
     finetuning: Annotated[list[Seed], AfterValidator(unique)] = Field([])
 
-    def names(self, pretraining: Sequence[int] = (0,), finetuning: Sequence[int] = (0,)) -> list[str]:
+    def names(self) -> list[str]:
         """Names of all pairs of seeds, as in file names (`pt0-ft1`); empty if only the configuration's seeds count."""
         if not (self.pretraining or self.finetuning):
             return []
-        return [f"pt{p}-ft{f}" for p in self.pretraining or pretraining for f in self.finetuning or finetuning]
+        return [f"pt{p}-ft{f}" for p in self.pretraining or [0] for f in self.finetuning or [0]]

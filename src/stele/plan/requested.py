@@ -128,9 +128,8 @@ class RequestedOutputs:
             "left_out": {row.name: reasons for row in every if (reasons := self.rows.left_out(row))},
             "rows": {row.name: {"state": p[0], "reason": p[1]} for row, p in problems.items() if p},
             "table_seeds": {
-                short_name(table): {row.name: names for row, names in seeds.items()}
+                short_name(table): {row.name: names for row, names in self.tables.seeds(table).items()}
                 for table in self.tables.specs
-                if (seeds := self.tables.seeds(table))
             },
             "extra_rows": [
                 {

@@ -102,19 +102,17 @@ class Tables:
 
     @cached_method
     def seeds(self, table: str) -> dict[RunKey, list[str]]:
-        """Seeds by row, for the fine-tuned rows of a table whose spec names seeds.
+        """Seeds by row, for the rows of a table that by its spec have other seeds than the configuration's.
 
         If the spec names only pretraining or only fine-tuning seeds, the others are those of the configuration.
         """
         from stele.papers.table import load_spec
 
-        seeds_of_table, ours = load_spec(self.specs[table]).seeds, self.paths.settings.config.seeds
-        seeds = {}
-        for row in self.rows_of(table) if seeds_of_table.names() else ():
-            if self.rows.problem(row) is None and self.protocols.recipe(row) is not None:
-                trained = self.models.pretraining_of(row.model)
-                seeds[row] = seeds_of_table.names(ours.pretraining if trained else [0], ours.finetuning)
-        return seeds
+        named = {kind: seeds for kind, seeds in load_spec(self.specs[table]).seeds.given().items() if seeds}
+        chosen = self.paths.settings.config.seeds.model_copy(update=named)
+        rows = [row for row in self.rows_of(table) if named and self.rows.problem(row) is None]
+        seeds = {row: self.rows.seeds(row, chosen) for row in rows}
+        return {row: names for row, names in seeds.items() if names != self.rows.seeds(row)}
 
     def seed_files(self) -> dict[str, str]:
         """Names of rows by path, for the results of single seeds that tables read."""

@@ -17,6 +17,7 @@ from typing import ClassVar
 from stele.artifacts.results import RunKey
 from stele.catalogue import recipes
 from stele.catalogue.schema import choice
+from stele.config.model import Seeds
 from stele.errors import SteleError, check_known
 from stele.files.strict import Strict, Values, validate
 from stele.plan.availability import Availability
@@ -64,8 +65,8 @@ class Kind(ABC):
         """Inputs of the job that makes the row's run, vectors or count."""
 
     @abstractmethod
-    def seeds(self, row: RunKey) -> list[str]:
-        """Names of the seeds of a row's results, as in their file names."""
+    def seeds(self, row: RunKey, chosen: Seeds) -> list[str]:
+        """Names of those of the chosen seeds that a row's results depend on, as in their file names."""
 
     @abstractmethod
     def downloads(self, row: RunKey) -> set[str]:
@@ -175,8 +176,9 @@ class Rows:
         left_out = self.left_out(row)
         return [code for code in self.data.languages(row.benchmark) if code not in left_out]
 
-    def seeds(self, row: RunKey) -> list[str]:
-        return self.kind(row).seeds(row)
+    def seeds(self, row: RunKey, chosen: Seeds | None = None) -> list[str]:
+        """Names of the seeds of a row's results: the configuration's, or others that a table names."""
+        return self.kind(row).seeds(row, chosen or self.paths.settings.config.seeds)
 
     def downloads(self, row: RunKey) -> set[str]:
         return self.kind(row).downloads(row)
