@@ -58,12 +58,13 @@ def read_files(names: Iterable[str]) -> list[str]:
     >>> read_files(["README.md", "config.json", "model.safetensors", "optimizer.pt", "pytorch_model.bin"])
     ['config.json', 'model.safetensors']
     """
-    paths = {name: PurePosixPath(name) for name in names}
-    converted = {path.parent for path in paths.values() if path.name in WEIGHTS[:2]}
-    read = []
-    for name, path in paths.items():
+    paths = [PurePosixPath(name) for name in names]
+    converted = {path.parent for path in paths if path.name in WEIGHTS[:2]}
+
+    def is_read(path: PurePosixPath) -> bool:
+        if path.name in OF_TRAINING or any(part.startswith(UNREAD) for part in path.parts):
+            return False
         is_pytorch = path.name.startswith("pytorch_model") and path.name.endswith((".bin", ".bin.index.json"))
-        wanted = path.parent not in converted if is_pytorch else path.suffix in READ
-        if wanted and path.name not in OF_TRAINING and not any(part.startswith(UNREAD) for part in path.parts):
-            read.append(name)
-    return read
+        return path.parent not in converted if is_pytorch else path.suffix in READ
+
+    return [path.as_posix() for path in paths if is_read(path)]

@@ -14,12 +14,12 @@ from stele.cluster.sizes import (
     CHARACTERS,
     benchmark_size,
     costs,
+    figures,
     of_languages,
     saved_bytes,
     shape_of,
     text_lengths,
     total,
-    training_set_size,
     windows,
 )
 from stele.cluster.training_costs import written
@@ -129,7 +129,7 @@ def _row_search(plan: Plan, wildcards: Any, queries: int, languages: list[str] |
 
 @cost_formula
 def hard_negatives(plan: Plan, wildcards: Any) -> Work:
-    sizes = training_set_size(wildcards.training_set)
+    sizes = figures(costs().training_sets, wildcards.training_set)
     languages = plan.data.training_languages(wildcards.training_set) or None
     queries, passages = total(sizes.examples, languages), total(sizes.collection, languages)
     encoding = plan.finetuning.recipe(wildcards.recipe).spec()

@@ -41,12 +41,12 @@ def benchmark_size(plan: Plan, name: str) -> BenchmarkSize:
     """
     folder = plan.settings.config.user_data.get(name)
     if name not in catalogue.added("benchmarks") or not folder or not Path(folder).expanduser().is_dir():
-        return _figures("benchmarks", costs().benchmarks, name)
+        return figures(costs().benchmarks, name)
     sizes: Counter[str] = Counter()
     for path in listing(folder):
         sizes[role_of(Path(path))[1]] += text_a_byte(path) * Path(folder, path).expanduser().stat().st_size
     if not sizes["corpus"]:
-        raise NoFigures(f"benchmarks: {name}")
+        raise NoFigures(name)
     queries, passages = (
         1 + round(sizes[role] / (costs().texts[kind].mean * CHARACTERS))
         for role, kind in (("queries", "question"), ("corpus", "w100"))
@@ -54,25 +54,10 @@ def benchmark_size(plan: Plan, name: str) -> BenchmarkSize:
     return BenchmarkSize(queries=[queries], passages=[passages], query="question", passage="w100")
 
 
-def judged_size(name: str) -> JudgedSize:
-    """Sizes of a collection of judged documents for re-ranking. Raises NoFigures if costs.yaml has none."""
-    return _figures("judged", costs().judged, name)
-
-
 def judged_collection(name: str) -> float:
     """Number of characters in all documents of a judged collection."""
-    size = judged_size(name)
+    size = figures(costs().judged, name)
     return size.documents * costs().texts[size.pair].mean * CHARACTERS
-
-
-def answered_size(name: str) -> AnsweredSize:
-    """Numbers of questions in a question-answering benchmark. Raises NoFigures if costs.yaml has none."""
-    return _figures("answered", costs().answered, name)
-
-
-def training_set_size(name: str) -> TrainingSetSize:
-    """Sizes of a training set's examples, dev questions and collection. Raises NoFigures if costs.yaml has none."""
-    return _figures("training_sets", costs().training_sets, name)
 
 
 def windows(plan: Plan, benchmark: str, languages: Sequence[str]) -> int:
@@ -92,9 +77,10 @@ def _codes(pairs: Iterable[str]) -> set[str]:
     return {code for pair in pairs for code in pair.split("-")}
 
 
-def _figures(kind: str, known: Mapping[str, Size], name: str) -> Size:
+def figures(known: Mapping[str, Size], name: str) -> Size:
+    """Sizes of a benchmark or training set in a section of costs.yaml. Raises NoFigures if it has none."""
     if name not in known:
-        raise NoFigures(f"{kind}: {name}")
+        raise NoFigures(name)
     return known[name]
 
 

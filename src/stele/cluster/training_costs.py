@@ -5,26 +5,24 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from stele.artifacts.results import RunKey
 from stele.catalogue.schema.costs import Fill, JudgedSize
 from stele.cluster.sizes import (
     NUMBER,
     Texts,
-    answered_size,
     costs,
+    figures,
     judged_collection,
-    judged_size,
     saved_bytes,
     shape_of,
     standin_shape,
     text_lengths,
     total,
-    training_set_size,
 )
 from stele.cluster.text_costs import dataset_bytes
 from stele.cluster.work import Work, cost_formula
 from stele.evaluation.folds import FOLDS
 from stele.plan.plan import Plan
+from stele.plan.retrieval import row_of
 from stele.plan.rows.answered import Answered
 from stele.plan.rows.reranked import Reranked
 from stele.recipes.finetuning import FinetuningRecipe
@@ -96,10 +94,10 @@ def standin(plan: Plan, wildcards: Any) -> Work:
 @cost_formula
 def finetune(plan: Plan, wildcards: Any) -> Work:
     recipe, (name, dev) = plan.finetuning.recipe(wildcards.recipe), plan.finetuning.train_and_dev(wildcards.recipe)
-    entry = training_set_size(name)
+    entry = figures(costs().training_sets, name)
     shape, languages = shape_of(plan, wildcards.model).shape, plan.finetuning.languages(wildcards.recipe, name) or None
     examples = total(entry.examples, languages)
-    questions = total(training_set_size(dev).dev, plan.finetuning.languages(wildcards.recipe, dev) or None)
+    questions = total(figures(costs().training_sets, dev).dev, plan.finetuning.languages(wildcards.recipe, dev) or None)
     texts = (text_lengths(entry.query), text_lengths(entry.passage))
     number, steps = finetuning_operations(recipe, shape, *texts, examples, questions)
     kept = saved_bytes(shape) * (1 if recipe.towers == "shared" else 2)
@@ -164,7 +162,7 @@ def finetune_generator(plan: Plan, wildcards: Any) -> Work:
     """Work of fine-tuning an encoder-decoder on pairs; every judged passage of the translations is read."""
     recipe = plan.transfer.generator(wildcards.recipe, wildcards.part)
     shape = shape_of(plan, plan.transfer.model(wildcards.recipe, wildcards.part)).shape
-    entry = training_set_size(plan.transfer.translated(wildcards.recipe, wildcards.part))
+    entry = figures(costs().training_sets, plan.transfer.translated(wildcards.recipe, wildcards.part))
     source = text_lengths(entry.passage).within(recipe.source_length).longest
     target = text_lengths(entry.query).within(recipe.query_length).longest
     number = 3 * recipe.steps * recipe.batch * written(1, source, target, shape)
@@ -188,7 +186,7 @@ def written(beams: int, source: float, target: float, shape: Shape) -> float:
 @cost_formula
 def rerank(plan: Plan, wildcards: Any) -> Work:
     """Work of re-ranking documents with a cross-encoder, or by matching words and their vectors."""
-    row, size = RunKey(wildcards.benchmark, wildcards.model, wildcards.setting), judged_size(wildcards.benchmark)
+    row, size = row_of(wildcards), figures(costs().judged, wildcards.benchmark)
     kind: Reranked = plan.rows.kind(row)
     recipe = kind.recipe(row)
     if isinstance(recipe, CrossEncoder):
@@ -234,10 +232,10 @@ def _pairs(recipe: Trained, size: JudgedSize) -> float:
 @cost_formula
 def answer(plan: Plan, wildcards: Any) -> Work:
     """Work of answering: all questions in training, dev questions after each selectable epoch, test questions once."""
-    shape, size = shape_of(plan, wildcards.model).shape, answered_size(wildcards.benchmark)
-    row = RunKey(wildcards.benchmark, wildcards.model, wildcards.setting)
+    shape, size = shape_of(plan, wildcards.model).shape, figures(costs().answered, wildcards.benchmark)
+    row = row_of(wildcards)
     kind: Answered = plan.rows.kind(row)
-    recipe, entry = kind.recipe(row), training_set_size(kind.training_set(row))
+    recipe, entry = kind.recipe(row), figures(costs().training_sets, kind.training_set(row))
     pairs, examples = len(plan.data.languages(wildcards.benchmark)), total(entry.examples, None)
     text = text_lengths(size.pair).within(recipe.length)
     dev = (1 + recipe.epochs - recipe.dev_from_epoch) * size.dev

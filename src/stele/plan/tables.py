@@ -45,8 +45,7 @@ class Tables:
     @property
     def folders(self) -> dict[str, Path]:
         """Folders of the chosen papers by key."""
-        folders = map(paper_folder, self.chosen)
-        return {folder.name: folder for folder in folders}
+        return {folder.name: folder for folder in map(paper_folder, self.chosen)}
 
     @cached_property
     def specs(self) -> dict[str, Path]:
