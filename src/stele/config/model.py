@@ -230,8 +230,11 @@ def _check_model(key: str, model: Model, config: Config, where: Sources) -> None
             f"{where('models', key)}: a model's key may hold only letters of English, digits, '_', '-' and '.', and "
             "must begin with a letter or digit"
         )
-    if key not in known and not model.checkpoint and not (model.base and model.recipe):
-        close = nearest(key, known)
+    parts = ("checkpoint", "base", "recipe")
+    checkpoint, base, recipe = (getattr(model, part) or getattr(known.get(key), part, None) for part in parts)
+    is_made = checkpoint == "train" or (not checkpoint and (recipe or key not in known))
+    if is_made and not (base and recipe):
+        close = key not in known and nearest(key, known)
         hint = f" (did you mean to change the model {close!r}?)" if close else ""
         raise SteleError(f"{where('models', key)}: give `checkpoint`, or `base` and `recipe`{hint}")
     if model.recipe:
