@@ -46,6 +46,14 @@ def test_the_shipped_schema_is_in_sync(root):
         ({"models": {"mine": {"checkpoint": "train", "recipe": "msm"}}}, ["models.mine: give", "`base` and `recipe`"]),
         ({"models": {"xlmr": {"checkpoint": "train", "recipe": "msm"}}}, ["models.xlmr: give", "`base` and `recipe`"]),
         ({"models": {"criss": {"recipe": "msm"}}}, ["models.criss: give `checkpoint`, or `base` and `recipe`"]),
+        (
+            {"models": {"mbert_qlm_rr": {"base": "mbert_qlm_rr_5"}}},
+            ["mbert_qlm_rr.base: mbert_qlm_rr starts from mbert_qlm_rr_5 starts from mbert_qlm_rr; name another"],
+        ),
+        (
+            {"models": {"xlmr": {"checkpoint": "train", "recipe": "ict", "base": "ccp"}}},
+            ["models.xlmr.base: xlmr starts from ccp starts from xlmr_large starts from xlmr"],  # has its tokenizer
+        ),
         ({"models": {"mine": {"checkpont": "x"}}}, ["models.mine.checkpont", "'checkpoint'"]),
         ({"models": {"a/b": {"checkpoint": "x"}}}, ["a/b"]),
         ({"models": {"modèle": {"checkpoint": "x"}}}, ["modèle", "letters of English"]),

@@ -264,8 +264,9 @@ def _check_adaptation(adapt: Adaptation, config: Config, where: Sources) -> None
 
 
 def _check_ancestry(key: str, config: Config, place: str) -> None:
-    """Refuses a model that starts from itself, directly or through other models."""
-    bases = {name: model.base for name, model in catalogue.entries(CatalogueModel).items()}
+    """Refuses a model that starts from itself: directly, through other models, their snapshots or their tokenizer."""
+    known = catalogue.entries(CatalogueModel).items()
+    bases = {name: model.base or model.snapshot_of or model.tokenizer for name, model in known}
     bases |= {name: model.base for name, model in config.models.items() if model.base}
     line = [key]
     while base := bases.get(line[-1]):
