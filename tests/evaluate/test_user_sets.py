@@ -236,6 +236,11 @@ def test_an_earlier_benchmark_keeps_the_datasets_that_have_other_names(tmp_path)
             {"add_benchmarks": {"set": {"data": ["sett"]}}},
             "add_benchmarks.set.data: unknown dataset 'sett'; did you mean",
         ),
+        ({"add_benchmarks": {"set": {"judgments": ["sett"]}}}, "add_benchmarks.set.judgments: unknown dataset 'sett'"),
+        (
+            {"add_benchmarks": {"set": {"judgments": []}}},
+            "set.judgments: empty; name at least one dataset",
+        ),
         ({"add_benchmarks": {"set": {"module": "bier"}}}, "unknown module 'bier'; did you mean 'beir'"),
         ({"add_settings": {}}, "it has no settings; add some"),
         ({"add_settings": {"nq": {"direct": {"kind": "dense"}}}}, "add_settings.nq.direct: the catalogue has it"),

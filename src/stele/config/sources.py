@@ -103,8 +103,11 @@ def check_additions(config: Additions, where: Sources) -> None:
     modules = {*module_names("stele.benchmarks")} - HELPERS
     datasets = {*catalogue.entries(Dataset), *config.add_datasets}
     for name, benchmark in config.add_benchmarks.items():
-        for dataset in (*benchmark.data, *benchmark.judgments):
-            check_known("dataset", dataset, datasets, where("add_benchmarks", name, "data"))
+        for key in ("data", "judgments"):
+            for dataset in (names := getattr(benchmark, key)):
+                check_known("dataset", dataset, datasets, where("add_benchmarks", name, key))
+            if not names:
+                raise SteleError(f"{where('add_benchmarks', name, key)}: empty; name at least one dataset")
         check_known("module", benchmark.module or name, modules, where("add_benchmarks", name))
         if name not in config.add_settings:
             example = f"add_settings: {{{name}: {{direct: {{kind: dense}}}}}}"
