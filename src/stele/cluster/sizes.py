@@ -99,12 +99,8 @@ def pinned(dataset: str, count: str, languages: tuple[str, ...] | None) -> int:
     """Expected number of a dataset's `count` in the catalogue, summed over parts."""
     entry = datasets.dataset(dataset)
     sources = [datasets.resolve(dataset, part, languages) for part in datasets.parts(entry, languages)]
-    number = 0
-    for source in sources:
-        for counted in source.counts[count]:
-            expected = counted.expect
-            number += sum(expected.values()) if isinstance(expected, dict) else expected
-    return number
+    numbers = [counted.expect for source in sources for counted in source.counts[count]]
+    return sum(sum(number.values()) if isinstance(number, dict) else number for number in numbers)
 
 
 # --- lengths of texts -------------------------------------------------------------------------------------------------
@@ -147,10 +143,8 @@ def shape_of(plan: Plan, model: str) -> Known:
     known = catalogue.entries(Checkpoint)
     sizes = known.get(root, known[UNKNOWN])
     users_folder = plan.models.checkpoint_source(root).get("path")
-    if users_folder or root not in known:
-        stated = _stated_shape(plan, root, users_folder)
-        if stated:
-            return Known(stated._replace(window=window), True)
+    if (users_folder or root not in known) and (stated := _stated_shape(plan, root, users_folder)):
+        return Known(stated._replace(window=window), True)
     return Known(Shape(sizes.layers, sizes.width, sizes.inner, sizes.vocabulary, window), root in known)
 
 
@@ -162,8 +156,7 @@ def _stated_shape(plan: Plan, model: str, users_folder: str | None) -> Shape | N
 
 def positions_of(plan: Plan, model: str) -> int | None:
     """Number of tokens that a checkpoint can read, as its config.json states; None if none states it."""
-    users_folder = plan.models.checkpoint_source(model).get("path")
-    for folder in _checkpoint_folders(plan, model, users_folder):
+    for folder in _checkpoint_folders(plan, model, plan.models.checkpoint_source(model).get("path")):
         for file in sorted(folder.rglob("config.json")):
             config = read_object(file)
             if isinstance(most := config.get("max_position_embeddings"), int):

@@ -65,8 +65,8 @@ class Kind(ABC):
         """Inputs of the job that makes the row's run, vectors or count."""
 
     @abstractmethod
-    def seeds(self, row: RunKey, chosen: Seeds) -> list[str]:
-        """Names of those of the chosen seeds that a row's results depend on, as in their file names."""
+    def seeds(self, row: RunKey, pretraining: list[int], finetuning: list[int]) -> list[str]:
+        """Names of those of the given seeds that a row's results depend on, as in their file names."""
 
     @abstractmethod
     def downloads(self, row: RunKey) -> set[str]:
@@ -178,7 +178,8 @@ class Rows:
 
     def seeds(self, row: RunKey, chosen: Seeds | None = None) -> list[str]:
         """Names of the seeds of a row's results: the configuration's, or others that a table names."""
-        return self.kind(row).seeds(row, chosen or self.paths.settings.config.seeds)
+        seeds = chosen or self.paths.settings.config.seeds
+        return self.kind(row).seeds(row, seeds.pretraining, seeds.finetuning)
 
     def downloads(self, row: RunKey) -> set[str]:
         return self.kind(row).downloads(row)

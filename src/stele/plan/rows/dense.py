@@ -6,7 +6,6 @@ from pydantic import Field
 
 from stele.artifacts.results import RunKey
 from stele.catalogue.schema.benchmarks import Metric
-from stele.config.model import Seeds
 from stele.files.strict import Strict
 from stele.plan.models import Problem
 from stele.plan.paths import Inputs, seed_names
@@ -72,10 +71,10 @@ class Dense(Kind):
         """Whether a row depends on a fine-tuning seed; if not, all its seeds would be copies."""
         return self._recipe(row) is not None
 
-    def seeds(self, row: RunKey, chosen: Seeds) -> list[str]:
+    def seeds(self, row: RunKey, pretraining: list[int], finetuning: list[int]) -> list[str]:
         """One name per pretraining and fine-tuning seed; without such a training, 0 is its only seed."""
         pretrained = self.rows.models.pretraining_of(row.model)
-        return seed_names(chosen.pretraining if pretrained else [0], chosen.finetuning if self.learns(row) else [0])
+        return seed_names(pretraining if pretrained else [0], finetuning if self.learns(row) else [0])
 
     def downloads(self, row: RunKey) -> set[str]:
         parts = self.rows

@@ -9,7 +9,6 @@ from pydantic import Field
 from stele.artifacts.results import RunKey
 from stele.benchmarks.reader import BenchmarkReader
 from stele.catalogue import datasets
-from stele.config.model import Seeds
 from stele.plan.data import reader_of
 from stele.plan.models import Problem
 from stele.plan.paths import Inputs
@@ -76,10 +75,10 @@ class Fused(Kind):
         setting = self.rows.protocols.setting(row)
         return {key: setting[key] for key in Fusion.model_fields if key in setting}
 
-    def seeds(self, row: RunKey, chosen: Seeds) -> list[str]:
+    def seeds(self, row: RunKey, pretraining: list[int], finetuning: list[int]) -> list[str]:
         """Seeds of the dense retrieval row; term matching has no seeds."""
         _, dense = self.parts(row)
-        return self.rows.seeds(dense, chosen)
+        return self.rows.kind(dense).seeds(dense, pretraining, finetuning)
 
     def downloads(self, row: RunKey) -> set[str]:
         folds = {self.folds} if self.folds else set()

@@ -6,7 +6,6 @@ from stele import catalogue
 from stele.artifacts.results import RunKey
 from stele.catalogue import datasets
 from stele.catalogue.schema.benchmarks import Analyzer
-from stele.config.model import Seeds
 from stele.files.strict import Values
 from stele.plan.models import Problem
 from stele.plan.paths import Inputs, seed_names
@@ -56,7 +55,7 @@ class Lexical(Kind):
         recipe = {key: setting[key] for key in self.Setting.model_fields if key in setting}
         return recipe | ({"rm3": expansion.given()} if expansion else {})
 
-    def seeds(self, row: RunKey, chosen: Seeds) -> list[str]:
+    def seeds(self, row: RunKey, pretraining: list[int], finetuning: list[int]) -> list[str]:
         """A single seed, since lexical retrieval draws no random numbers."""
         return seed_names([0], [0])
 

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from stele.artifacts.results import RunKey
 from stele.catalogue import datasets, recipes
 from stele.catalogue.datasets import COLLECTION, counted_dataset
-from stele.config.model import Seeds
 from stele.errors import SteleError
 from stele.files.strict import Strict
 from stele.plan.mining import Mining
@@ -102,7 +101,7 @@ class Statistics(Kind):
         """Record of the checkpoint whose tokenizer measures the documents."""
         return self.rows.paths.checkpoint(self.rows.models.tokenizer(counted_dataset(name).lengths_in))
 
-    def seeds(self, row: RunKey, chosen: Seeds) -> list[str]:
+    def seeds(self, row: RunKey, pretraining: list[int], finetuning: list[int]) -> list[str]:
         """An empty list: a count has no seeds, as it is no mean over runs."""
         return []
 
