@@ -138,7 +138,7 @@ def test_config_values_are_read_as_they_are_meant():
     [
         ({"mu": 7}, "mu: Input should be less than or equal to 1"),
         ({"mu": True}, "mu: Input should be a valid number .found True"),
-        ({"mu": "0.5"}, "mu: .*a number in YAML has no quotes .*block of --config Snakemake leaves it a text"),
+        ({"mu": "0.5"}, "mu: .*a number in YAML has no quotes .* in blocks of --config all is text"),
         ({"learning_rate": "1e-5"}, r"learning_rate: .*a point before its e \(1\.0e-5\)"),
         ({"learning_rate": float("inf")}, "learning_rate"),
         ({"eps": 0}, "eps"),

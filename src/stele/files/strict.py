@@ -142,10 +142,7 @@ def _as_yaml(kind: str, value: Any) -> str:
     if kind == "string_type" and isinstance(value, int | float | date):
         return "; YAML reads unquoted digits so: put them in quotes"
     if kind in ("float_type", "int_type") and isinstance(value, str) and value[:1].isdigit():
-        return (
-            "; a number in YAML has no quotes and no underscores, and a point before its e (1.0e-5); within a list or "
-            "block of --config Snakemake leaves it a text: give it in a file, as --configfile"
-        )
+        return "; a number in YAML has no quotes or _, a point before its e (1.0e-5); in blocks of --config all is text"
     return ""
 
 
