@@ -103,6 +103,14 @@ def test_a_scale_of_real_data_may_pretrain_in_some_of_all_languages(own):
         own(**values | {"pretraining_languages": {"msm": ["swa"]}})
 
 
+def test_a_scale_may_choose_among_all_languages_of_a_benchmark_that_is_taken_whole(own):
+    """Tatoeba's Dutch is in the files, and in no table."""
+    plan = own(like="paper", generated=False, benchmarks={"tatoeba": ["nl", "fr"]})
+    assert {*plan.data.languages("tatoeba")} == {"fr", "nl"}
+    with pytest.raises(SteleError, match=r"benchmarks\.tatoeba: unknown value 'nl'"):
+        own(like="miniature", generated=True, benchmarks={"tatoeba": ["nl", "fr"]})
+
+
 @pytest.mark.parametrize(("like", "generated"), [("miniature", True), ("one_gpu", False)])
 def test_a_scale_may_leave_a_model_no_language_at_all(own, like, generated):
     plan = own(like=like, generated=generated, languages=["sw", "te"])

@@ -58,6 +58,11 @@ def languages_of(entry: Dataset, table: Languages | None = None) -> list[str]:
     return [language for _, language in named]
 
 
+def evaluated_in(entry: Benchmark, table: Languages | None = None) -> list[str]:
+    """Languages of a benchmark in real data; of one that is taken whole, all that its judgments have."""
+    return languages_of(dataset(entry.judgments[0]), table) if entry.whole else entry.languages
+
+
 def parts(entry: Dataset, languages: Iterable[str] | None = None, table: Languages | None = None) -> list[str]:
     """Parts of a dataset in `languages` (None: all of its languages); [ALL] if it is not divided by language."""
     if entry.parts == ALL:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from stele import catalogue
+from stele.catalogue.datasets import evaluated_in
 from stele.catalogue.recipes import KINDS, check_recipe
 from stele.catalogue.schema import Facts, choice
 from stele.catalogue.schema.benchmarks import Benchmark
@@ -79,8 +80,9 @@ def check_scale(values: Facts, where: str) -> None:
     _check_languages(values, where)
     for benchmark, codes in values.get("benchmarks", {}).items():
         _known(benchmark, known := catalogue.entries(Benchmark), where, "benchmarks")
+        valid = known[benchmark].languages if values["generated"] else evaluated_in(known[benchmark])
         for code in codes:
-            choice({benchmark: code}, benchmark, known[benchmark].languages, where, ["benchmarks"])
+            choice({benchmark: code}, benchmark, valid, where, ["benchmarks"])
     in_scale = values.get("languages") or catalogue.entries(Language)
     for recipe, codes in values.get("pretraining_languages", {}).items():
         _known(recipe, recipes["pretraining"], where, "pretraining_languages")

@@ -41,9 +41,7 @@ def _unknown_names(value: CellSource, models: Collection[str]) -> Iterator[str]:
     yield from _unknown("setting", [value.setting], settings, value.benchmark)
     metrics = settings.get(value.setting, {}).get("metrics") or entry.metrics
     yield from _unknown("metric", [value.metric], [*metrics, *DRAWN_FILES], value.benchmark)
-    languages = set(entry.languages)
-    if entry.whole and not languages.issuperset(value.languages):  # real data are evaluated in all their languages
-        languages |= {*datasets.languages_of(datasets.dataset(entry.judgments[0]))}
+    languages = {*entry.languages, *datasets.evaluated_in(entry)}
     yield from _unknown("language", value.languages, languages, value.benchmark)
 
 

@@ -92,8 +92,8 @@ class Data:
         all_of_it = users or self.settings.config.adapt is not None
         in_scale = None if all_of_it else sizes.benchmarks.get(benchmark, sizes.languages)
         # a benchmark's own list is what the papers' tables show; real data are taken with all their languages
-        whole = entry.whole and (users or not self.settings.generated)
-        codes = self.languages_of(entry.judgments[0]) if whole else entry.languages
+        real = users or not self.settings.generated
+        codes = datasets.evaluated_in(entry, self.settings.languages) if real else entry.languages
         return [c for c in codes if _is_among(c, in_scale) and _is_among(c, self.settings.config.languages)]
 
     def language_problem(self, benchmark: str) -> str | None:
@@ -101,7 +101,7 @@ class Data:
         chosen, entry = self.settings.config.languages, self.benchmark(benchmark)
         if self.languages(benchmark):
             return None
-        codes = self.languages_of(entry.judgments[0]) if entry.whole and entry.judgments else entry.languages
+        codes = datasets.evaluated_in(entry, self.settings.languages)
         if not chosen or any(_is_among(code, chosen) for code in codes):
             among = f" among `languages`: {', '.join(chosen)}" if chosen else ""
             return f"the scale {self.settings.scale} has no language of {benchmark}{among}"

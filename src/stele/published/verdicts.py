@@ -21,8 +21,7 @@ from typing import Any, Literal, NamedTuple
 from stele import catalogue
 from stele.artifacts.records import GENERATED, LIMITED, STAND_IN, ancestor, encoding_notes, own_checkpoint
 from stele.artifacts.results import Metric, Result
-from stele.catalogue.datasets import dataset
-from stele.catalogue.datasets import languages_of as languages_of_dataset
+from stele.catalogue.datasets import evaluated_in
 from stele.catalogue.references import AVERAGE, language_of, languages_of, published
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.models import Model
@@ -96,8 +95,7 @@ def _ours(benchmark: str, subset: str, metric: Metric) -> tuple[str, float | Non
     """Language of a subset (or name of its mean), our number for it, and the languages that our number lacks."""
     language, codes = language_of(benchmark, subset), languages_of(benchmark, subset)
     if language == AVERAGE:
-        entry = catalogue.entry(Benchmark, benchmark)
-        codes = languages_of_dataset(dataset(entry.judgments[0])) if entry.whole else entry.languages
+        codes = evaluated_in(catalogue.entry(Benchmark, benchmark))
         return AVERAGE, metric.average, [code for code in codes if code not in metric.languages]
     if language:
         return language, metric.languages.get(language), []
