@@ -70,11 +70,6 @@ def test_data_of_another_kind_are_refused(metric, given, message):
 
 
 COUNTS = ("parameters", "statistics")  # benchmarks in name: nothing is scored there
-UNGUESSED = {
-    "alignment": "a distance: lower is better, and nothing is marked at a guess",
-    "uniformity_query": "of one side's vectors, whatever is asked of them",
-    "uniformity_passage": "of one side's vectors, whatever is asked of them",
-}
 SCORES = {name for key, entry in entries(Benchmark).items() if key not in COUNTS for name in entry.metrics}
 
 
@@ -87,7 +82,7 @@ def test_every_metric_has_a_guess_or_a_reason_for_none(name):
     case = case_of(query_sets=[QuerySet("en", "en", "en")] * 2, **twice)
     case.candidates, case.memo["word_tokenize"] = {"en": 4}, str.split
     guess = metric.guess(case)
-    assert (guess is None) is (name in UNGUESSED) and (guess is None or np.isfinite(guess).all())
+    assert (guess is None) is bool(metric.unguessed) and (guess is None or np.isfinite(guess).all())
 
 
 def test_kinds_of_data():

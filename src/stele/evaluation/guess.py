@@ -72,6 +72,16 @@ def recall(candidates: int, relevant: Sequence[int], cut: int) -> float:
     return min(cut, candidates) / candidates if relevant else 0.0
 
 
+def hit_rate(candidates: int, relevant: Sequence[int], cut: int) -> float:
+    """Chance that a random ranking has a relevant passage among the first `cut`.
+
+    >>> hit_rate(4, [1], 3)
+    0.75
+    """
+    ranks = min(cut, candidates)
+    return 1 - math.comb(candidates - len(relevant), ranks) / math.comb(candidates, ranks)
+
+
 def reciprocal_rank(candidates: int, relevant: Sequence[int], cut: int) -> float:
     """Expected mrr@cut of a random ranking: over ranks, the sum of 1 / rank times the chance of the first hit there.
 
@@ -113,6 +123,7 @@ def discounted_gain(candidates: int, relevant: Sequence[int], cut: int) -> float
 EXPECTED: dict[str, Expected] = {  # by the metric's name in ranx
     "precision": precision,
     "recall": recall,
+    "hit_rate": hit_rate,
     "mrr": reciprocal_rank,
     "map": average_precision,
     "ndcg": discounted_gain,

@@ -89,13 +89,14 @@ class Metric(ABC):
 
     A subclass defines `evaluate`, `example` (its name, with a cut if it has one: "mrr@100", "r@2kt", "accuracy") and
     `needs` (the kind of data, a key of KINDS). `finish` maps the mean over queries to the metric's value, where they
-    differ. `guessed` describes for readers what `guess` scores.
+    differ. `guessed` describes for readers what `guess` scores; `unguessed` says why a metric has no chance level.
     """
 
     example: ClassVar[str] = ""
     needs: ClassVar[str] = "judgments"
     finish: ClassVar[Callable[[float], float] | None] = None
     guessed: ClassVar[str] = "a random ranking"
+    unguessed: str = ""
 
     def __init__(self, cut: str = "") -> None:
         self.cut = cut

@@ -64,6 +64,8 @@ class RanxMetric(Metric):
         super().__init__(cut)
         self.line = ranx_table()[name]
         self.example = f"{name}@100" if self.line.cut is None else name
+        if self.line.ranx not in guess.EXPECTED:
+            self.unguessed = "no formula of its expected value in guess.py"
 
     def evaluate(self, case: Case) -> np.ndarray:
         values = by_ranx(case, self.line.ranx, self._depth())

@@ -20,6 +20,7 @@ class Alignment(Metric):
 
     example = "alignment"
     needs = "vectors"
+    unguessed = "a distance"
 
     def evaluate(self, case: Case) -> np.ndarray:
         values = np.full(len(case.queries), np.nan)
@@ -39,6 +40,7 @@ class Uniformity(Metric):
     """
 
     needs = "vectors"
+    unguessed = "describes one side's vectors, which have no right answer"
     finish = staticmethod(lambda mean: math.log(min(max(mean, math.exp(-8)), 1.0)))  # resampled means may be outside
     side: int  # of a pair of vectors
 
