@@ -39,7 +39,7 @@ def test_a_limit_takes_the_first_articles_and_says_so(dataset, tmp_path):
     [
         ("Some text .\n", "wiki.train.raw", "text before the first"),
         (b" = A = \n \n caf\xe9 \n", "wiki.train.raw", "wiki.train.raw"),
-        ("", "wiki.train.raw", "not one article in it"),
+        ("", "wiki.train.raw", "no article in it"),
         (TEXT, "wiki.train.tokens", "wiki.train.raw, found none (files: record.json, wiki.train.tokens)"),
     ],
 )

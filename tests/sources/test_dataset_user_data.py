@@ -181,7 +181,7 @@ def test_documents_that_are_a_file_each_are_kept_in_one(run, capsys):
     )  # as when they are read one by one
     (own / "b/7.txt").write_text("words")
     assert run(given, "--user-data", str(own)) == 1
-    assert "b/7.txt: no <DOC>; only SGML can be packed" in capsys.readouterr().err
+    assert "b/7.txt: no <DOC>; `one_a_file` packs only SGML documents" in capsys.readouterr().err
     (own / "b/7.txt").rename(own / "b/7 8.txt").write_text("<DOC>\n<TEXT>x</TEXT>\n</DOC>")  # `7 9.txt` had its id
     assert run(given, "--user-data", str(own)) == 1
     assert "b/7 8.txt: id must be a string without white space" in capsys.readouterr().err

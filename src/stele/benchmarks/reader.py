@@ -97,7 +97,7 @@ class RetrievalReader(BenchmarkReader, CollectionReader):
         """Yields the queries of a query set, in a fixed order."""
 
     def all_judgments(self, data: Data, query_set: QuerySet) -> Judgments:
-        """Judgments of all topics, also those without a query in this language: folds divide them."""
+        """Judgments of all topics, which folds divide; some may have no query in this language."""
         return self.judgments(data, query_set)
 
     def texts(self, data: Data, collection: str, ids: Collection[str]) -> dict[str, str]:

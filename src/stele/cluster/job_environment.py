@@ -115,9 +115,9 @@ def as_prefix(lines: Sequence[str]) -> str:
 
 # --- on a node --------------------------------------------------------------------------------------------------------
 def prepare_node(lines: Sequence[str] = (), contained: bool = False) -> None:
-    """Prepares this process and the shells that it starts; puts the shell `lines` before each command.
+    """Prepares this process and the shells that it starts; each shell runs cluster.yaml's `setup`, then `lines`.
 
-    `setup` of cluster.yaml precedes them. For a command in a container, which has no modules, it runs now instead.
+    A container has no modules, so for a contained command `setup` runs only once, here.
     """
     from snakemake.shell import shell
 

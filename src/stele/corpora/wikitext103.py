@@ -50,7 +50,7 @@ def run(args: Wikitext103) -> None:
             for document in islice(articles, args.limit):
                 writer.add(document)
         if not writer.counts["documents"]:
-            raise SteleError(f"{source}: not one article in it; want lines of text below a line ` = Title = `")
+            raise SteleError(f"{source}: no article in it; want lines of text below a line ` = Title = `")
         records.write_record(
             folder / args.output.name,
             job=JOB,

@@ -1,9 +1,8 @@
 """BERT converted to global and sliding-window attention, as a `longformer` folder (Yu et al. 2021, sections 3 and 4.3).
 
 Position vectors 0 to 511 are copied to 512 to 1,023, and so on; Longformer counts positions from the row after the
-padding id's, so all are shifted. The projections of global attention start as copies of the local ones and are separate
-weights from then on: Equation 1's text has two sets, and so has the released code once its converted model
-is loaded again.
+padding id's, so all are shifted. Global attention starts from copies of the local projections and trains them
+separately, as Equation 1 says, and as the released code does once its converted model is loaded again.
 """
 
 from __future__ import annotations

@@ -41,8 +41,9 @@ class Finetuning:
             where = f"training set {training_set} has no parts by language"
             raise unknown("fine-tuning recipe", name, recipes.names("finetuning"), where)
         if (whole.negatives == "mined") != (whole.miner is not None):
-            missing = "negatives: mined" if whole.miner else "miner"
-            raise SteleError(f"fine-tuning recipe {name!r}: `{missing}` is missing; give it, or leave the other out")
+            keys = ("miner", "negatives: mined")
+            found, missing = keys if whole.miner else reversed(keys)
+            raise SteleError(f"fine-tuning recipe {name!r}: `{missing}` is missing; give it, or leave out `{found}`")
         for training_set in filter(None, (whole.training_set, whole.dev_set)):
             reader_of(training_set.module, TrainingReader)
         return whole

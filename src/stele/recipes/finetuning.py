@@ -150,9 +150,9 @@ class FinetuningRecipe(OptimiserKeys):
         if self.needs_dev and self.dev_set is None:
             raise ValueError(f"dev_set: missing, but selection {self.selection} or evaluate_every needs `dev_set`")
         if self.batch * (1 + self.hard_negatives) < 2:
-            raise ValueError("batch: a lone query has no candidate but its positive; want 2, or hard negatives")
+            raise ValueError("batch: one query alone has no negative; want 2 or more, or hard_negatives")
         if self.batch < 2 and self.hard_negative_ratio < 1:
-            raise ValueError("batch: with hard_negative_ratio a lone query may have no candidate; want 2 or more")
+            raise ValueError("batch: with hard_negative_ratio one query may have no negative; want 2 or more")
         if self.hard_negatives == 0 and (self.negatives == "mined" or self.hard_negative_ratio < 1):
             raise ValueError("hard_negatives: found 0; leave out `negatives` and `hard_negative_ratio`, too")
         return self

@@ -82,7 +82,8 @@ def run(args: GenerateQueries) -> None:
     # drop unusable queries, and write the set
     numbers, dropped = usable(queries, drawn, args.language)
     if not numbers:
-        raise SteleError(f"{args.generator}: found no usable query for {len(drawn)} windows (dropped: {dict(dropped)})")
+        counts = ", ".join(f"{number} {reason}" for reason, number in dropped.items())
+        raise SteleError(f"{args.generator}: found no usable query for {len(drawn)} windows: {counts}")
     with atomic_directory(args.output.parent, JOB) as folder:
         passages = [(drawn[number].id, drawn[number].text) for number in numbers]
         no_negatives = [[] for _ in numbers]

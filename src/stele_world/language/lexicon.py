@@ -48,7 +48,7 @@ language = cache(Language)
 
 @cache
 def foreign_writings() -> Mapping[str, Script]:
-    """Scripts of names outside Latin script, by a language that uses each."""
+    """Scripts other than Latin of the generated languages, by language."""
     languages = [language(code) for code, entry in catalogue.entries(schema.Language).items() if entry.world]
     return {known.code: known.writing for known in languages if not known.latin}
 

@@ -106,7 +106,7 @@ def make_distilled(recipe: Distilled, inputs: Inputs) -> StandIn:
     vocabulary = read_vocabulary(tokenizer, model.config.vocab_size)
     pairs = translation_pairs(inputs.mirror, inputs.languages, tokenizer)
     if tokenizer.get_vocab() != teachers_words.get_vocab():
-        raise SteleError(f"{inputs.bases[1]}: the teacher's tokenizer is another one; give a teacher of the same base")
+        raise SteleError(f"{inputs.bases[1]}: the teacher has another tokenizer; give a teacher of the same base")
 
     def loss_at(step: int) -> Iterator[dict[str, Tensor]]:
         rng = generator(inputs.seed, "translations", step)

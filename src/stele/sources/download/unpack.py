@@ -148,7 +148,7 @@ def _plan(archive: Path, members: Iterable[_Member], rules: Unpack) -> dict[str,
             raise SteleError(f"{archive}: its files would have more than {limit:,} bytes; not unpacked")
         if member.kind == "file" and (path := _wanted(name, rules.strip, rules.keep)):
             if path in chosen:
-                raise SteleError(f"{archive}: member {name!r} is in it twice; get it again")
+                raise SteleError(f"{archive}: contains {name!r} twice; get it again")
             chosen[path] = member
     if missing := sorted(set(rules.members) - set(chosen)):
         raise SteleError(f"{archive}: lacks {', '.join(missing)} (it has {', '.join(sorted(chosen)[:5])}...)")

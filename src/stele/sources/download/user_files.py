@@ -184,7 +184,7 @@ def pack(folder: Path, names: Sequence[str], into: Path) -> dict[str, Any]:
             if not content:
                 continue
             if not (start := _START.search(content)):
-                raise SteleError(f"{folder / name}: no <DOC>; only SGML can be packed (`one_a_file` in the catalogue)")
+                raise SteleError(f"{folder / name}: no <DOC>; `one_a_file` packs only SGML documents")
             if len(_START.findall(content)) == 1 and not _NAMED.search(content):
                 number = identifier(plain_name(Path(name).name), str(folder / name)).encode()
                 content = content[: start.start()] + b"<DOC>\n<DOCNO>%s</DOCNO>\n" % number + content[start.end() :]

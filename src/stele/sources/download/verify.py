@@ -82,7 +82,7 @@ def is_checkable(expected: Expected) -> bool:
 
 
 def read_checksums(path: Path | str) -> dict[str, str]:
-    """Maps file names to digests, from a list in sha1sum's format. Raises SteleError for another line."""
+    """Maps file names to digests, from a list in sha1sum's format. Raises SteleError for a line in another format."""
     digests: dict[str, str] = {}
     with reading(path):
         text = Path(path).read_text(encoding="utf-8", errors="replace")

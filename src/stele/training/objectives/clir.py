@@ -53,7 +53,7 @@ class Recipe(TasksRecipe):
         if "qlm" in self.tasks and self.mask_probability is None:
             raise ValueError("mask_probability: missing, but task qlm needs it; give a number")
         if self.mlm_share:
-            raise ValueError("mlm_share: this objective has no MLM batches beside its rounds; leave the key out")
+            raise ValueError("mlm_share: objective clir mixes in no MLM batches; leave the key out")
         return self
 
     @classmethod
