@@ -117,7 +117,7 @@ def test_names_given_twice_missing_members_and_damage_are_errors(tmp_path):
     with pytest.warns(UserWarning, match="Duplicate"), zipfile.ZipFile(tmp_path / "twice", "w") as archive:
         archive.writestr("x", "1")
         archive.writestr("x", "2")
-    with pytest.raises(SteleError, match="in it twice"):
+    with pytest.raises(SteleError, match="contains 'x' twice"):
         unpack(tmp_path / "twice", tmp_path / "out")
     good = zipped(tmp_path / "good", {"x": b"text" * 1000})
     with pytest.raises(SteleError, match=r"lacks y \(it has x"):

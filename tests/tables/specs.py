@@ -5,6 +5,8 @@ import textwrap
 
 from tests.sealed import write_sealed
 
+PAPERS = {"msm", "kept", "ccp", "clir_lm", "dense_clt"}  # tests hold their files; a paper may be put beside them
+
 
 def write_spec(folder, text, **replace):
     """A table's or a figure's spec at the place that its text says, then with some of its texts replaced."""

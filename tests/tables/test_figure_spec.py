@@ -4,14 +4,13 @@ import re
 
 import pytest
 from figure_files import CURVES, DISTRIBUTION, PROJECTION, spec
-from specs import write_spec
+from specs import PAPERS, write_spec
 
 from stele import catalogue
 from stele.catalogue.schema.benchmarks import metric_parts
 from stele.command import cli
 from stele.errors import SteleError
 from stele.papers.figure import load_figure
-from stele.papers.paper import papers_in
 from stele.papers.table import load_specs
 from stele.papers.table_parts import resolve
 from stele.tables.render.figure_data import panel_series
@@ -24,9 +23,7 @@ FIGURES = {"ccp/1": "projection", "clir_lm/1": "distribution", "clir_lm/4": "cur
 
 @pytest.fixture(scope="module")
 def figures(root):
-    loaded = [
-        load_figure(path) for paper in papers_in() for path in (root / "paper_tables" / paper).glob("figure_*.yaml")
-    ]
+    loaded = [load_figure(path) for paper in PAPERS for path in (root / "paper_tables" / paper).glob("figure_*.yaml")]
     return {figure.id: figure for figure in loaded}
 
 

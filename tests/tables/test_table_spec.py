@@ -3,11 +3,12 @@
 import json
 
 import pytest
+from specs import PAPERS
 
 from stele.errors import SteleError
 from stele.papers.claims import Claims
 from stele.papers.figure import Figure
-from stele.papers.paper import Paper
+from stele.papers.paper import TODAY, Paper
 from stele.papers.table import Table, load_spec, load_specs, matches
 
 
@@ -21,7 +22,8 @@ from stele.papers.table import Table, load_spec, load_specs, matches
 def test_the_schemas_are_the_models_and_named_in_each_file(root, name, model, files):
     written = json.loads((root / f"paper_tables/{name}.json").read_text(encoding="utf-8"))
     assert written == model.json_schema(), "run `python -m stele tables schema`"
-    for path in (root / "paper_tables").glob(f"*/{files}.yaml"):
+    paths = [path for path in (root / "paper_tables").glob(f"*/{files}.yaml") if path.parent.name in {*PAPERS, TODAY}]
+    for path in paths:
         assert path.read_text(encoding="utf-8").startswith(f"# yaml-language-server: $schema=../{name}.json\n"), path
 
 
