@@ -21,6 +21,7 @@ from stele.claims import check
 from stele.command.arguments import Job
 from stele.config.model import parse_config
 from stele.errors import SteleError, nearest
+from stele.files.formats import amount
 from stele.papers.figure import Figure, load_figure
 from stele.papers.names import unknown_names
 from stele.papers.table import Table, TableCell, load_specs
@@ -291,7 +292,7 @@ def run(args: Check) -> None:
             known = reasons.get((deviation.table, deviation.address, deviation.kind))
             why = f"{known.why}{f' ({known.issue})' if known.issue else ''}" if known else "NOT EXPLAINED"
             print(f"  {deviation.address}: {deviation.kind}: {deviation.says}: {why}")
-    print(f"all: {sum(counts(table).total() for table in tables)} cells of {len(tables)} tables")
+    print(f"all: {sum(counts(table).total() for table in tables)} cells of {amount(len(tables), 'table')}")
     compared = [cell for cell, origin in borrowed_cells(tables) if origin]
     rows = {(cell.table.id, cell.group.key, cell.row.key) for cell in compared}
     print(f"borrowed: {len(compared)} cells of {len(rows)} rows compared with the rows they were taken from")
