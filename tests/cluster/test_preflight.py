@@ -52,6 +52,8 @@ def job(rule="pretrain", **values):
         ({"slurm_partition": "short,accel", "gpu": 4}, 8, None),
         ({"slurm_partition": "accel", "gpu": 8, "gpu_model": "h100"}, 8, "no node with 8 GPUs of model h100"),
         ({"gpu": 1}, 8, "partition short has no node with 1 GPU; partitions with such GPUs: accel"),
+        ({"slurm_partition": "accel", "gpu": 4, "gpus": 4}, 8, None),
+        ({"slurm_partition": "accel", "gpu": 1, "gpus": 4}, 8, "requests 1 GPU and its command uses 4"),
         ({"slurm_partition": "accell"}, 8, "no partition 'accell' (did you mean 'accel'?)"),
         ({"runtime": 300}, 8, "ends jobs after 4 hours; set hours.cpu: 4"),
         ({"mem_mb": 300_000}, 8, "no node with 300000 MB"),
