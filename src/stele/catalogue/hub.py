@@ -53,7 +53,7 @@ def repository(source: Mapping[str, Any]) -> tuple[str, str] | None:
 
 
 def read_files(names: Iterable[str]) -> list[str]:
-    """Those of the files below a checkpoint's folder that are read: settings, tokenizer, one kind of weights.
+    """Selects the files of a checkpoint's folder that are read: settings, tokenizer, one kind of weights.
 
     >>> read_files(["README.md", "config.json", "model.safetensors", "optimizer.pt", "pytorch_model.bin"])
     ['config.json', 'model.safetensors']

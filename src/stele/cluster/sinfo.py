@@ -123,7 +123,8 @@ def work_kind(resources: Resources) -> str:
 
 def problems(resources: Resources, threads: int, cluster: list[Nodes]) -> list[str]:
     """Problems of a job's requests that none of its eligible nodes can meet, as texts; [] if there are none."""
-    if (used := size(resources, "gpus")) > (number := requested_gpus(resources)[0]):  # --set-resources RULE:gpu=1
+    number, used = requested_gpus(resources)[0], size(resources, "gpus")
+    if used > number:  # as by --set-resources RULE:gpu=1
         return [f"the job requests {amount(number, 'GPU')} and its command uses {used}; set `gpus:` in cluster.yaml"]
     known, work = sorted({node.partition for node in cluster}), work_kind(resources)
     partitions = f"there are {', '.join(known)}"

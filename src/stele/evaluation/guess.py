@@ -130,11 +130,13 @@ EXPECTED: dict[str, Expected] = {  # by the metric's name in ranx
 }
 
 
-def by_language(values: np.ndarray, guesses: np.ndarray, languages: Sequence[str], queries: Sequence[str]) -> dict:
+def by_language(
+    values: np.ndarray, guesses: np.ndarray, languages: Sequence[str], queries: Sequence[str]
+) -> dict[str, dict[str, float]]:
     """Chance levels: {"languages": {language: mean guess}, "errors": {language: standard error of values - guesses}}.
 
-    `values` and `guesses` are float64 [rows], `languages` and `queries` name those of each row. A value of NaN marks a
-    query that does not count; a language with a query whose guess is unknown, or with one query, is left out.
+    `values` and `guesses` are float64 [rows]; each row has a language and a query. A value of NaN marks a query that
+    does not count; a language with a query whose guess is unknown, or with one query, is left out.
     """
     names, questions, counted = np.array(languages), np.array(queries), ~np.isnan(values)
     means: dict[str, float] = {}

@@ -55,10 +55,10 @@ class Pairs:
 
     def samples(self, average: str, same_questions: bool = False) -> list[np.ndarray]:
         """Independent samples of differences: the `strata`, or one if several languages ask the `same_questions`."""
-        groups, questions = (self.of(values) for values in (self.differences(), self.questions))
-        if same_questions and len(groups) > 1:
-            return [by_question(strata(groups, average), strata(questions, average))]
-        return strata(split(self.differences(), self.languages, self.questions), average)
+        values = self.differences()
+        if same_questions and len(np.unique(self.languages)) > 1:
+            return [by_question(*(strata(self.of(array), average) for array in (values, self.questions)))]
+        return strata(split(values, self.languages, self.questions), average)
 
 
 def differences(ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:

@@ -66,7 +66,7 @@ class Kind(ABC):
 
     @abstractmethod
     def seeds(self, row: RunKey, pretraining: list[int], finetuning: list[int]) -> list[str]:
-        """Names of those of the given seeds that a row's results depend on, as in their file names."""
+        """Names of a row's seeds, as in its file names; 0 stands for the seeds of a training that it does without."""
 
     @abstractmethod
     def downloads(self, row: RunKey) -> set[str]:
