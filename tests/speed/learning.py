@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
-from tests.speed.real_sizes import TINY
+from tests.speed import real_sizes
+from tests.speed.random_towers import random_examples, random_towers
+from tests.speed.real_sizes import ARCHITECTURES, TINY
 from tests.speed.table import speed
 
 MINILM = {"vocab_size": 30522, "hidden_size": 384, "num_hidden_layers": 6, "num_attention_heads": 12}
@@ -26,6 +29,7 @@ OBJECTIVES = {
     "ccp": {"pairs": 32, "sentence_length": 16, "window": 5, "temperature": 0.1, "l2": True, "languages": ["en"]},
 }
 OBJECTIVES["ccp"] |= {"batch_norm": "asymmetric", "bank": 512}
+PRODUCT = "a matrix product of as many operations"
 SEGMENTS = {"msm": [14] * 8, "crop": [14] * 2, "ict": [14, 60], "mlm": [62], "ilk": [14, 60]}  # by store
 
 
@@ -90,29 +94,67 @@ def on_cpu():
     return ProcessContext(torch.device("cpu"))
 
 
-def enter_objective(objective: str) -> None:
-    @speed(
-        {"a matrix product of as many operations": 0.08}, {"steps": 30}, {"steps": 2}, name=f"pretraining {objective}"
-    )
-    def run(folder, steps):
-        """A miniature's run, beside a product of the shape of its feed-forward layers."""
-        import torch
+def product_of(operations: float, width: int, inner: int) -> Callable[[], None]:
+    """A function that does a number of operations by products of the shape of feed-forward layers."""
+    import torch
 
-        recipe, rounds, counted = parse(objective, steps=steps), iter(range(1000)), {}
-        states, weights = torch.randn(1024, 64), torch.randn(64, 256)
+    states, weights = torch.randn(1024, width), torch.randn(width, inner)
+
+    def product():
+        for _ in range(max(1, round(operations / (2 * 1024 * width * inner)))):
+            states @ weights
+
+    return product
+
+
+def enter_objective(objective: str, name: str, floor: float, rounds: int, **size) -> None:
+    tiny = {"sizes": TINY, "steps": 2, "groups": 1}
+
+    @speed({PRODUCT: floor}, size, tiny, rounds, name=f"pretraining {objective}, {name}")
+    def run(folder, sizes, steps, groups):
+        """Steps from the draw of examples to the optimiser."""
+        recipe, numbers, counted = parse(objective, steps=steps, groups=groups), itertools.count(), {}
+        model = new_model(**sizes)
 
         def ours():
-            counted.update(train_on(folder / str(next(rounds)), recipe, new_model(**TINY))["counts"])
+            counted.update(train_on(folder / str(next(numbers)), recipe, model)["counts"])
 
         def product():
-            for _ in range(max(1, round(counted["flops"] / (2 * 1024 * 64 * 256)))):
-                states @ weights
+            product_of(counted["flops"], sizes["hidden_size"], sizes["intermediate_size"])()
 
         return ours, [product], lambda a, b: True
 
 
 for key in OBJECTIVES:
-    enter_objective(key)
+    enter_objective(key, "miniature", 0.08, 3, sizes=TINY, steps=30, groups=1)
+    enter_objective(key, "XLM-R base", 0.55, 2, sizes=ARCHITECTURES["xlmr"][1], steps=1, groups=4)
+
+
+@speed({PRODUCT: 0.55}, {"checkpoint": "xlmr", "pairs": 8}, {"checkpoint": "tiny", "pairs": 2}, rounds=2)
+def fine_tuning_two_towers(folder, checkpoint, pairs):
+    """A step of NQ's recipe: queries of 16 tokens, and twice as many passages of 160."""
+    from stele.finetuning.dual_encoder.batches import training_group
+    from stele.finetuning.dual_encoder.model import group_loss
+    from stele.recipes.finetuning import parse_finetuning
+    from stele.recipes.flops import Shape, encode
+    from stele.training.loop import MicroBatches, train
+
+    values = real_sizes.jobs().finetuning.recipe("nq").given()
+    recipe, numbers = parse_finetuning({**values, "batch": pairs}), itertools.count()
+    module, lengths = random_towers(checkpoint, recipe), (16, 160)
+    shape = Shape.of(module.tower("query").config)
+    data = random_examples(4 * pairs, min(2000, shape.vocabulary), *lengths)
+    texts = zip((pairs, 2 * pairs), lengths, strict=True)
+    operations = 3 * sum(encode(number, length, shape, first_only=False) for number, length in texts)
+
+    def ours():
+        batches = MicroBatches(lambda step: iter([{"nll": (loss_at(step), 1.0)}]), [0])
+        train(module, batches, recipe.optimisation(1), state=folder / str(next(numbers)), seed=0, process=on_cpu())
+
+    def loss_at(step: int):
+        return group_loss(module, data, training_group(data, recipe, 0, step))
+
+    return ours, [product_of(operations, shape.width, shape.inner)], lambda a, b: True
 
 
 @speed(
