@@ -10,6 +10,7 @@ import pyarrow.parquet
 import pytest
 
 from stele.errors import SteleError
+from stele.evaluation import comparison
 from stele.evaluation.bootstrap import interval, resampled_means
 from stele.evaluation.significance import load_test
 from stele.files.digests import sha256
@@ -170,6 +171,25 @@ def test_the_average_of_languages_with_the_same_questions_is_of_questions(tmp_pa
     assert [row.split()[8] for row in out.splitlines() if "average (macro)" in row] == ["0.2500"]
     assert "resamples within each language, for the average of questions in all languages, seed 0" in out
     assert "too small" not in caplog.text
+
+
+@pytest.mark.parametrize("order", [("old", "new", "result"), ("result", "new", "old")])
+def test_one_result_says_for_all_systems_that_languages_ask_the_same_questions(tmp_path, capsys, order):
+    """The first system had to be a result: behind a file of scores, p of the average was 2 / 2^6, not 2 / 2^3."""
+    codes, files = ["en"] * 3 + ["sw"] * 3, {}
+    for name, by in (("old", 0.0), ("new", 0.25)):
+        rows = [(code, code, f"q{number % 3}", number / 8 + by) for number, code in enumerate(codes)]
+        files[name] = write_csv(tmp_path / f"{name}.csv", rows)
+    path = write_result(tmp_path / "result.json", [0.5], benchmark="belebele").with_suffix("") / "queries.parquet"
+    columns = {"search": codes, "language": codes, "query": ["q0", "q1", "q2"] * 2, "mrr@10": [0.5] * 6}
+    pyarrow.parquet.write_table(pyarrow.table(columns), path)
+    files["result"] = path
+    line = [part for name in order for part in ("--system", name, files[name])]
+    compared(*line, "--baseline", "old", "--correction", "none")
+    rows = [row.split() for row in capsys.readouterr().out.splitlines() if "average (macro)" in row]
+    assert {row[0]: row[8] for row in rows}["new"] == "0.2500"
+    found = comparison.compare(files).set_index(["system", "language"])
+    assert found.p["new", "average"] == 0.25
 
 
 def test_only_metrics_that_all_systems_have_are_compared(tmp_path, systems, capsys, caplog):

@@ -77,6 +77,12 @@ class Choices:
         return self.test.describe(self.permutations, self.seed)
 
 
+def of_one_benchmark(systems: Mapping[str, Scores]) -> dict[str, Scores]:
+    """Gives systems whose files state no benchmark that of the others, whose queries they must have."""
+    benchmark = next((system.benchmark for system in systems.values() if system.benchmark), None)
+    return {name: replace(system, benchmark=system.benchmark or benchmark) for name, system in systems.items()}
+
+
 def share_questions(system: Scores) -> bool:
     """Whether the languages ask the same questions, by their benchmark and by the ids of the queries."""
     keys = zip(system.keys, system.languages, strict=True)
@@ -205,7 +211,7 @@ def compare(
         raise SteleError("compare: want a mapping {name: system} of two systems or more, the baseline first")
     if not 0 < level < 1:
         raise SteleError(f"compare: level: want a number between 0 and 1, for example 0.05; found {level}")
-    scores_of = {name: _scores(name, system) for name, system in systems.items()}
+    scores_of = of_one_benchmark({name: _scores(name, system) for name, system in systems.items()})
     name, baseline = next(iter(scores_of.items()))
     metrics = [metric for metric in baseline.values if all(metric in entry.values for entry in scores_of.values())]
     if not metrics:

@@ -31,7 +31,7 @@ from stele.catalogue.schema.benchmarks import Benchmark
 from stele.command.arguments import Datasets, Job, Number, Seed, Some, Whole, ends_in, record_as_json
 from stele.errors import SteleError, check_known
 from stele.evaluation import bootstrap, paired
-from stele.evaluation.comparison import Choices, Comparison, compare_all, share_questions
+from stele.evaluation.comparison import Choices, Comparison, compare_all, of_one_benchmark, share_questions
 from stele.evaluation.metrics import load_metric
 from stele.evaluation.scores import Scores
 from stele.evaluation.significance import PERMUTATIONS, SignificanceTest, correct, load_test
@@ -94,7 +94,7 @@ def run(args: Compare) -> None:
     if args.benchmark:
         systems = {name: run_scores(args.benchmark, data, runs, args.metric) for name, runs in files.items()}
     else:
-        systems = {name: paired.read_system(system) for name, system in files.items()}
+        systems = of_one_benchmark({name: paired.read_system(system) for name, system in files.items()})
     first = next(iter(systems.values()))
     choices = Choices(
         baseline=baseline,
