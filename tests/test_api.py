@@ -189,3 +189,7 @@ def test_what_cannot_be_compared_is_refused(other, arguments, message):
         stele.compare({"a": stele.score({"q": {"a": 1.0}}, {"q": {"a": 1}}), "b": frame})
     with pytest.raises(SteleError, match="no query counts"):
         stele.compare({"a": frame[:0], "b": frame[:0]})
+    with pytest.raises(SteleError, match=r"system b: a column appears twice: 'mrr@10'"):
+        stele.compare({"a": frame, "b": pandas.concat([frame, frame + 1], axis=1)})
+    with pytest.raises(SteleError, match="system b: a query appears twice: '1'"):
+        stele.compare({"a": frame, "b": frame.set_axis([1, "1"])})

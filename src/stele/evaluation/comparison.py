@@ -231,10 +231,9 @@ def _scores(name: str, system: pandas.DataFrame | File | Sequence[File]) -> Scor
         if not isinstance(files, Sequence) or not files or not all(isinstance(file, File) for file in files):
             raise SteleError(f"compare: system {name}: want a table of values per query or files, found {system!r}")
         return paired.read_system(files)
-    if not system.index.is_unique:
-        raise SteleError(
-            f"compare: system {name}: a query appears twice: {system.index[system.index.duplicated()][0]!r}"
-        )
+    for what, names in (("query", system.index.map(str)), ("column", system.columns)):
+        if not names.is_unique:
+            raise SteleError(f"compare: system {name}: a {what} appears twice: {names[names.duplicated()][0]!r}")
     try:
         values = {metric: np.asarray(column, dtype=np.float64)[None, :] for metric, column in system.items()}
     except (TypeError, ValueError) as error:
