@@ -115,6 +115,13 @@ def test_a_length_beyond_the_model_and_too_many_layers_are_refused(bert, judged)
         made(judged, bert.parent, tuned_layers=5)
 
 
+def test_layers_that_are_initialised_anew_must_be_trained():
+    """Of cv5 with tuned_layers 1 alone, two layers stayed as they were drawn, below the one that was trained."""
+    with pytest.raises(SteleError, match="reset_layers: 3 layers start anew, but tuned_layers is 1"):
+        parse_recipe({**VALUES, "tuned_layers": 1, "reset_layers": 3})
+    assert parse_recipe({**VALUES, "tuned_layers": None, "reset_layers": 3}).reset_layers == 3
+
+
 def test_what_is_new_is_drawn_by_the_seed(bert, judged):
     one, same, other = (made(judged, bert.parent, seed) for seed in (1, 1, 2))
     for (name, value), twin in zip(one.state_dict().items(), same.state_dict().values(), strict=True):

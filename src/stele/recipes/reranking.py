@@ -79,6 +79,14 @@ class CrossEncoder(Trained):
         None, ge=0, lt=1, description="dropout probability; null: as the checkpoint's config states"
     )
 
+    @model_validator(mode="after")
+    def _what_is_new_is_trained(self) -> CrossEncoder:
+        if self.tuned_layers is not None and self.reset_layers > self.tuned_layers:
+            raise ValueError(
+                f"reset_layers: {self.reset_layers} layers start anew, but tuned_layers is {self.tuned_layers}"
+            )
+        return self
+
 
 class Interaction(Trained):
     """Keys shared by models of the cosines between the words of query and document."""
