@@ -1,6 +1,7 @@
 """Runs and judgments that do not belong together, or that only look like numbers."""
 
 import json
+import os
 
 import pytest
 from test_score_anything import RANKINGS, run, scored, trec
@@ -41,6 +42,17 @@ def test_judgments_of_other_passages_are_said(files, caplog):
     caplog.clear()
     run("mrtydi", "--run", f"sw={files}/run.txt", "--data", f"mrtydi:sw={files}/sw.txt")
     assert "are both of one collection" not in caplog.text
+
+
+@pytest.mark.parametrize("piped", ["run", "judgments"])
+def test_a_pipe_is_refused_since_it_can_be_read_only_once(files, piped):
+    reader, writer = os.pipe()
+    os.write(writer, b"q1 0 a 1\n" if piped == "judgments" else trec(RANKINGS).encode())
+    os.close(writer)
+    given = {"run": files / "run.txt", "judgments": files / "sw.txt", piped: f"/dev/fd/{reader}"}
+    with pytest.raises(SteleError, match=rf"/dev/fd/{reader}: a pipe, which can be read only once; write it to a file"):
+        run("mrtydi", "--run", f"sw={given['run']}", "--data", f"mrtydi:sw={given['judgments']}")
+    os.close(reader)
 
 
 @pytest.mark.parametrize("relevance", ["١", "1_0", "9" * 400, "1.0", "nan"])

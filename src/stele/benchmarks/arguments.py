@@ -13,10 +13,11 @@ from stele.artifacts import records
 from stele.benchmarks.types import Data
 from stele.errors import SteleError
 from stele.files.atomic import RECORD
+from stele.files.reading import refuse_pipe
 
 
 def data_paths(given: Sequence[str], name: str = "--data") -> dict[str, Path]:
-    """Parses the arguments to paths by `dataset:part`. Raises SteleError for a repeated key and a missing path."""
+    """Parses the arguments to paths by `dataset:part`. Raises SteleError for a repeated key, a missing path, a pipe."""
     paths: dict[str, Path] = {}
     for item in given:
         key, equals, path = item.partition("=")
@@ -28,6 +29,7 @@ def data_paths(given: Sequence[str], name: str = "--data") -> dict[str, Path]:
             raise SteleError(f"{name}: {key} is given twice; give it once")
         if not Path(path).exists():
             raise SteleError(f"{name} {key}: no such record, folder or file: {path}")
+        refuse_pipe(Path(path))
         paths[key] = Path(path)
     return paths
 

@@ -292,6 +292,12 @@ def unpacked_blocks(path: Path) -> Iterator[bytes]:
         yield from iter(lambda: handle.read(BLOCK), b"")
 
 
+def refuse_pipe(path: Path) -> None:
+    """Raises SteleError for a pipe, as `<(zcat run.gz)`: a second reading would take what is left for the whole."""
+    if path.is_fifo():
+        raise SteleError(f"{path}: a pipe, which can be read only once; write it to a file first")
+
+
 def find_file(folder: Path, patterns: Sequence[str], wanted: str) -> Path:
     """Finds the one file in or below `folder` whose name fits the first pattern that any fits.
 

@@ -25,7 +25,7 @@ from stele.artifacts.run_files import read_run, runs_of
 from stele.benchmarks.types import QuerySet
 from stele.errors import SteleError
 from stele.files.paths import relative
-from stele.files.reading import open_unpacked, parse_json, read_object, reading
+from stele.files.reading import open_unpacked, parse_json, read_object, reading, refuse_pipe
 
 
 @dataclass
@@ -50,6 +50,7 @@ class Output:
 def read_output(files: str) -> Output:
     """Reads a file (or two embedding files, joined by a comma) of any of the formats. Raises SteleError for others."""
     path = Path(files)
+    refuse_pipe(path)
     with reading(files, "system's output"):
         if files.lower().endswith(".npy"):
             return _embeddings(files)
