@@ -13,6 +13,8 @@ from stele.artifacts.records import content_digest, read_record
 from stele.artifacts.results import read_result
 from stele.artifacts.run import canonical
 from stele.artifacts.run_files import write_run
+from stele.benchmarks.lareqa import Lareqa
+from stele.benchmarks.types import QuerySet
 from stele.errors import SteleError
 from stele.files.digests import sha256
 from stele.scoring import average, score
@@ -217,6 +219,15 @@ def test_a_language_of_lareqa_may_be_a_file_of_any_name_and_lacks_the_others_ans
     result, _ = scored(tmp_path, both, ["map@20"], "lareqa")
     assert result["metrics"]["map@20"]["average"] == pytest.approx((1 + 2 / 3) / 2)
     assert "answers in de, en alone are relevant; the official score counts those in all languages" in caplog.text
+
+
+def test_answers_in_gzipped_files_of_lareqa_count(tmp_path):
+    """No answer counted, and all questions scored 0."""
+    for part in ("en", "de"):
+        (tmp_path / f"{part}.json.gz").write_bytes(gzip.compress(xquad(1).encode()))
+    assert Lareqa().judgments({"lareqa": {"all": tmp_path}}, QuerySet("en", "en", "all")) == {
+        "k0_en": {"de_1_0": 1, "en_1_0": 1}
+    }
 
 
 def test_lareqa_averages_over_questions(tmp_path):

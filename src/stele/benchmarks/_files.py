@@ -77,8 +77,9 @@ def name_in_files(language: str, files: str) -> str:
 
 
 def present(folder: Path, pattern: str) -> set[str]:
-    """Names, without the last suffix, of all files below a dataset's folder that match a pattern."""
-    return {path.stem for path in below(folder) if path.match(pattern)}
+    """Names, without the last suffix, of all files below a dataset's folder, gzipped or not, that match a pattern."""
+    names = (Path(path.name.removesuffix(".gz")) for path in below(folder))
+    return {name.stem for name in names if name.match(pattern)}
 
 
 def below(folder: Path) -> Iterator[Path]:
