@@ -352,6 +352,21 @@ def test_embeddings_are_ranked_in_both_directions(tmp_path):
     assert result["metrics"]["accuracy"]["average"] == pytest.approx(1 / 6)
 
 
+def test_embeddings_of_the_requested_languages_alone_are_scored(tmp_path):
+    """All were scored, whatever --languages said, and an unknown language was no error."""
+    vectors = np.eye(4, dtype=np.float32)
+    np.save(tmp_path / "right.npy", vectors)
+    np.save(tmp_path / "wrong.npy", vectors[::-1])
+    pairs = [
+        f"{name}={tmp_path}/right.npy,{tmp_path}/{other}.npy" for name, other in (("te", "right"), ("fr", "wrong"))
+    ]
+    result = scored(tmp_path, "tatoeba", "--run", *pairs, "--languages", "te")
+    assert result["metrics"]["accuracy"]["languages"] == {"te": 1.0}
+    assert result["metrics"]["accuracy"]["average"] == 1.0
+    with pytest.raises(SteleError, match="--languages: unknown language 'de'"):
+        run("tatoeba", "--run", *pairs, "--languages", "te", "de")
+
+
 def test_a_record_cannot_name_vectors_elsewhere(tmp_path):
     np.save(tmp_path / "x.npy", np.ones((3, 2), dtype=np.float32))
     (tmp_path / "handed").mkdir()

@@ -69,9 +69,12 @@ def read_case(
     if any(output.vectors for _, output in outputs):
         if not all(output.vectors for _, output in outputs):
             raise SteleError("--run: embeddings and runs cannot be scored together")
-        for named, output in outputs:
-            for language, pair in output.vectors.items():
-                _add_pair(case, benchmark, language or named, output, pair)
+        pairs = [(made or named, output, pair) for named, output in outputs for made, pair in output.vectors.items()]
+        if wrong := set(languages or ()) - (known := {language for language, _, _ in pairs}):
+            raise unknown("language", min(wrong), known - {None}, "--languages")
+        for language, output, pair in pairs:
+            if languages is None or language in languages:
+                _add_pair(case, benchmark, language, output, pair)
         return case
     query_sets = _query_sets(name, benchmark, data, outputs, languages)
     gold = benchmark.judgments if benchmark.SCORED_BY == "judgments" else benchmark.answers
