@@ -367,6 +367,12 @@ def test_embeddings_of_the_requested_languages_alone_are_scored(tmp_path):
         run("tatoeba", "--run", *pairs, "--languages", "te", "de")
 
 
+def test_embeddings_of_english_with_itself_are_refused(tmp_path):
+    np.save(tmp_path / "x.npy", np.eye(4, dtype=np.float32))
+    with pytest.raises(SteleError, match=r"--run en=\.\.\.: en is the other side of every pair"):
+        run("tatoeba", "--run", f"en={tmp_path}/x.npy,{tmp_path}/x.npy")
+
+
 def test_a_record_cannot_name_vectors_elsewhere(tmp_path):
     np.save(tmp_path / "x.npy", np.ones((3, 2), dtype=np.float32))
     (tmp_path / "handed").mkdir()

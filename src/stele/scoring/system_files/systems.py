@@ -281,7 +281,9 @@ def _add_pair(case: Case, benchmark: BenchmarkReader, named: str | None, output:
     if similarity is None:  # nothing to rank: alignment and uniformity look at the vectors alone
         directions = [(QuerySet(named, named, named), pair)]
     else:
-        directions = zip(benchmark.query_sets([named]), (pair, pair[::-1]), strict=True)
+        if not (query_sets := benchmark.query_sets([named])):  # English, which Tatoeba pairs with each language
+            raise SteleError(f"--run {named}=...: {named} is the other side of every pair; name the language, as fr=")
+        directions = zip(query_sets, (pair, pair[::-1]), strict=True)
     for query_set, (queries, passages) in directions:
         if query_set.name in case.rows_of:
             raise SteleError(f"--run: {named} is given twice; give each language once")
