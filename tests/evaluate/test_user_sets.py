@@ -8,7 +8,8 @@ import yaml
 
 from stele import catalogue
 from stele.artifacts.results import RunKey
-from stele.benchmarks.beir import checked_judgments
+from stele.benchmarks.beir import Beir, checked_judgments
+from stele.benchmarks.types import QuerySet
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.command import cli
 from stele.config.user_sets import earlier_sets, user_sets
@@ -143,6 +144,14 @@ def test_a_damaged_line_is_found_when_the_set_is_taken_in(tmp_path, capsys, name
     output = tmp_path / "out" / "record.json"
     assert cli.main(["sources", "dataset", "--dataset", "set", *words, "--output", str(output)]) == 1
     assert f"{place}/{message}" in capsys.readouterr().err and not output.exists()
+
+
+def test_a_folder_with_several_splits_is_scored_by_the_one_that_was_evaluated(tmp_path):
+    """docs/scoring.md: `--data my_set=my_set/` after `stele evaluate --data my_set/`; it was refused."""
+    place = folder(tmp_path / "set", {**BEIR, "qrels/train.tsv": QRELS + "q1\td2\t1\n"})
+    catalogue.add({"datasets": user_sets([place], None)["add_datasets"]})
+    judged = Beir().judgments({"set": {"all": place}}, QuerySet("und", "und", "und"))
+    assert judged == {"q1": {"d1": 1}, "q2": {"d2": 1}}
 
 
 @pytest.mark.parametrize("shared", ["corpus", "queries"])

@@ -6,9 +6,11 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from stele import catalogue
 from stele.benchmarks._files import below, folder_of
 from stele.benchmarks._tables import all_numbers, filled_columns
 from stele.benchmarks.types import Data
+from stele.catalogue.schema.datasets import Dataset
 from stele.errors import SteleError
 from stele.files.reading import plain_name
 
@@ -69,7 +71,15 @@ def with_role(data: Data, language: str, role: str) -> list[Path]:
         if actual == role and not path.name.startswith(".")
     ]
     of_language = [path for subset, path in files if subset == language]
-    return sorted(of_language or [path for subset, path in files if not subset])
+    found = sorted(of_language or [path for subset, path in files if not subset])
+    return _listed(data, found) or found if role == "qrels" and len(found) > 1 else found
+
+
+def _listed(data: Data, paths: Sequence[Path]) -> list[Path]:
+    """Selects the files that the datasets' entries list: of several splits in a user's folder, the chosen one."""
+    known = catalogue.entries(Dataset)
+    listed = {file.path for dataset in data if dataset in known for file in known[dataset].files}
+    return [path for path in paths if any(path.as_posix().endswith(f"/{name}") for name in listed)]
 
 
 def role_of(path: Path) -> tuple[str, str]:
