@@ -121,6 +121,13 @@ def test_unpacked_documents_are_read_as_well(corpus, tmp_path_factory):
     assert parallel(folder) == wanted
 
 
+def test_a_folder_may_be_named_by_a_code_of_three_letters(tmp_path):
+    for place in ("ceb/ceb", "en/ceb"):  # the second is English
+        (tmp_path / place).mkdir(parents=True)
+        (tmp_path / place / "1.xml").write_bytes(one(place))
+    assert parallel(tmp_path, "ceb", "en").texts == {"ceb": ["ceb/ceb"], "en": ["en/ceb"]}
+
+
 def test_the_list_says_which_documents_count(corpus):
     (corpus / "UNv1.0.6way.ids").write_text(
         "1990/a/2\tar:1:1\ten:1:1\n1990/a/2 en:1:2\n2001/s/4 en:1:1\n1990/a/7 en:1:1\n"

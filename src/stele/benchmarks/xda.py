@@ -29,9 +29,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
+from stele import catalogue
 from stele.benchmarks._files import below, folder_of, identifier, lines, refuse_again
 from stele.benchmarks.reader import ParallelTextsReader
 from stele.benchmarks.types import Data, ParallelTexts
+from stele.catalogue.schema.languages import Language
 from stele.errors import SteleError
 from stele.files.reading import TarMember, open_bytes, reading
 from stele.progress import track
@@ -225,8 +227,10 @@ def _check_parts(paths: Sequence[Path]) -> None:
 
 
 def _language(folders: Sequence[str]) -> str | None:
-    """First folder whose name is a language code; None if there is none."""
-    return next((name for name in folders if _LANGUAGE.fullmatch(name)), None)
+    """First folder named like a language code of two letters, else by a longer code of languages.yaml; else None."""
+    known = catalogue.entries(Language)
+    named = [name for name in folders if _LANGUAGE.fullmatch(name)] or [name for name in folders if name in known]
+    return next(iter(named), None)
 
 
 def _name(path: str, language: str, where: str) -> str:
