@@ -89,6 +89,7 @@ def test_arabic_topics_in_their_own_encoding(tmp_path):
         ("", "no topics"),
         ("<top>\n<title>x</title></top>", "topic 1: topic must be a string without white space, found ''"),
         ("1\ta\n1\tb\n", "line 2: topic '1' appears twice"),
+        ("1\ta\r2\tb\r", "its lines end as on old Macs"),  # one topic with all texts
         ("words without a tab", "line 1: want <top> ... </top>, or an id, a tab and a title"),
     ],
 )

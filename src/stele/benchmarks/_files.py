@@ -107,7 +107,13 @@ def lines(path: Path) -> Iterator[tuple[int, str]]:
     with reading(lambda: f"{path}, after line {number}" if number else str(path)), open_text(path) as handle:
         for number, line in enumerate(handle, start=1):
             yield number, line.rstrip("\r\n")
-    if number == 1 and "\r" in line.rstrip("\r\n"):
+    if number == 1:
+        refuse_old_line_ends(line, path)
+
+
+def refuse_old_line_ends(only_line: str, path: Path) -> None:
+    """Raises SteleError if the only line of a file holds several, which end in carriage returns alone."""
+    if "\r" in only_line.rstrip("\r\n"):
         raise SteleError(f"{path}: its lines end as on old Macs; want line feeds (`tr '\\r' '\\n'` converts it)")
 
 

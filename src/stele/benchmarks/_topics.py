@@ -20,7 +20,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from stele import catalogue
-from stele.benchmarks._files import identifier, json_lines, refuse_again
+from stele.benchmarks._files import identifier, json_lines, refuse_again, refuse_old_line_ends
 from stele.benchmarks._trec import BOM, decoded
 from stele.catalogue.schema.languages import Language
 from stele.errors import SteleError
@@ -228,6 +228,8 @@ def _parts(raw: str, language: str) -> list[tuple[str, str]]:
 
 
 def _of_lines(path: Path, text: str) -> Topics:
+    if "\n" not in text.strip():
+        refuse_old_line_ends(text.strip(), path)
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             name, tab, title = line.strip("\r").partition("\t")
