@@ -40,10 +40,12 @@ def test_of_an_id_that_comes_twice_the_last_document_stands(data, caplog):
     assert collection.document_ids(data, "es") == (3, {"2": 2})
 
 
-def test_topics_go_by_the_ids_of_the_judgments_and_judgments_are_theirs(data, folder):
+def test_topics_go_by_the_ids_of_the_judgments_and_judgments_are_theirs(data, folder, caplog):
     assert list(AdHocCollection().queries(data, ES)) == [Query("1", "Oposición al TLC")]
     assert list(AdHocCollection().queries(data, ES, "narrative")) == [Query("1", "más")]
+    caplog.clear()
     assert AdHocCollection().judgments(data, ES) == {"1": {"1": 1, "9": 0}}  # 9: a document that is not there
+    assert "english.gz: lacks 1 of 2 judged topics, which do not count" in caplog.text
     put(folder / "qrels.1-25.spanish.gz", "SP1 0 1 1\n")
     assert list(AdHocCollection().queries(data, ES)) == [Query("SP1", "Oposición al TLC")]
 

@@ -100,6 +100,8 @@ def _topics(data: Data, language: str) -> dict[str, dict[str, str]]:
     if not known:
         raise SteleError(f"{path}: none of its topics ({next(iter(read))}, ...) is judged in {judged_path} "
                          f"({next(iter(judged))}, ...): they are of different collections")  # fmt: skip
+    if lacking := len(judged) - len(known):
+        logger.warning("%s: lacks %d of %d judged topics, which do not count", path, lacking, len(judged))
     return known
 
 
