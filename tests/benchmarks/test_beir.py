@@ -142,6 +142,14 @@ def texts_of(data: dict) -> dict[str, str]:
     return {query.id: query.text for query in Beir().queries(data, EN)}
 
 
+def test_judgments_given_alone_have_their_role_by_their_folder(tmp_path, monkeypatch):
+    as_beir(tmp_path / "set")
+    wanted = {"q1": {"d1": 2, "d2": 0}, "q2": {"d3": 1}, "q3": {"d1": 0}}
+    monkeypatch.chdir(tmp_path / "set/qrels")
+    for given in (tmp_path / "set/qrels/test.tsv", Path("test.tsv")):
+        assert Beir().judgments({"mine": {"all": given}}, EN) == wanted
+
+
 def test_judgments_as_json_lines_are_mteb_s(tmp_path):
     data, folder = as_beir(tmp_path / "set"), tmp_path / "set/qrels"
     (folder / "test.tsv").unlink()

@@ -67,7 +67,7 @@ def with_role(data: Data, language: str, role: str) -> list[Path]:
         (subset, path)
         for folder in _folders(data, language)
         for path in below(folder)
-        for subset, actual in [role_of(path.relative_to(folder) if path != folder else Path(path.name))]
+        for subset, actual in [role_of(path.relative_to(folder) if path != folder else path.absolute())]
         if actual == role and not path.name.startswith(".")
     ]
     of_language = [path for subset, path in files if subset == language]
