@@ -99,7 +99,7 @@ def _xor_predictions(items: list[Any], path: Path) -> Output:
         query = str(item["id"])
         if query in output.languages:
             raise SteleError(f"{where}: question {query!r} appears twice (the official script would count it twice)")
-        output.languages[query] = str(item.get("lang", "")).strip()
+        output.languages[query] = str(item.get("lang") or "").strip()
         for rank, context in enumerate(item["ctxs"], start=1):
             text = context.get("text") if isinstance(context, dict) else context
             if not isinstance(text, str):
