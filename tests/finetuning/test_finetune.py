@@ -146,6 +146,16 @@ def test_dev_questions_without_a_second_candidate_are_left_out_and_counted(base,
     assert [row["step"] for row in record["dev_curve"]] == [2, 4]
 
 
+def test_a_limited_dev_set_is_drawn_from_its_whole_length(base, tmp_path):
+    """Its first half is unusable here; in XOR-Retrieve's file the first 1,000 of 2,110 have no question in Arabic."""
+    dev = [{**example(i), "query": "?"} for i in range(30)] + [example(i) for i in range(30, 60)]
+    data = write_set(tmp_path / "d", [example(i) for i in range(40)], dev)
+    found = [finetune(base, data, tmp_path / str(seed), {**DEV, "steps": 1, "dev_limit": 20}, seed) for seed in (0, 1)]
+    counts = found[0]["dev_examples"]
+    assert counts["examples_read"] == 20 and 5 < counts["examples"] < 15
+    assert found[1]["dev_examples"] == counts, "all seeds choose by the same questions"
+
+
 def stopped(base, data, tmp_path, monkeypatch, recipe, **more):
     with monkeypatch.context() as patch, pytest.raises(SteleError, match="after step 3 of"):
         patch.setattr(*kill_after(3, signal.SIGTERM))

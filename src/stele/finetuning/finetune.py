@@ -6,11 +6,13 @@ the record.
 
 from __future__ import annotations
 
+import heapq
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import islice
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -29,6 +31,7 @@ from stele.files.reading import parse_object
 from stele.training.curve import copy_curve
 
 if TYPE_CHECKING:
+    from stele.benchmarks.types import TrainingExample
     from stele.finetuning.dual_encoder.examples import Examples
     from stele.recipes.finetuning import FinetuningRecipe, TrainingSet
     from stele.training.loop import Named, Outcome
@@ -220,10 +223,23 @@ def read_set(
 
     source = load_reader(chosen.module, TrainingReader)
     folders = {k: v for k, v in data_folders(given).items() if chosen.data is None or k in chosen.data}
-    examples = islice(source.training(folders, split), most)
+    examples = source.training(folders, split)
+    if most is not None:
+        examples = drawn(examples, most) if split == "dev" else islice(examples, most)
     total = min((number for number in (most, record_count(given, split)) if number), default=None)
     name, counts = f"{chosen.name} {split}", {}
     if negatives is not None:
         examples = replaced(examples, MinedNegatives(negatives), counts)
     data = read_examples(examples, tokenizer, recipe.spec(), recipe.strip_question_mark, name, total)
     return replace(data, counts={**data.counts, **counts})
+
+
+def drawn(examples: Iterable[TrainingExample], number: int) -> list[TrainingExample]:
+    """Draws at most `number` dev examples, the same for every model and seed; returns them in their order.
+
+    The first ones would be of few languages or articles: XOR-Retrieve's first 1,000 have none of its 350 in Arabic.
+    """
+    from stele.training.sampling import derive
+
+    chosen = heapq.nsmallest(number, enumerate(examples), key=lambda item: derive("dev", item[0]))
+    return [example for _, example in sorted(chosen, key=itemgetter(0))]

@@ -138,7 +138,9 @@ class FinetuningRecipe(OptimiserKeys):
         description="most hard negatives of a dev query in the pool of the average rank; DPR: 30 of each of two kinds",
     )
     dev_limit: int | None = Field(
-        15_000, ge=2, description="most dev queries that are used; null: all; DPR: val_av_rank_max_qs"
+        15_000,
+        ge=2,
+        description="most dev queries that are used, drawn among all of them; null: all; DPR: val_av_rank_max_qs",
     )
 
     @model_validator(mode="after")
