@@ -3,7 +3,7 @@
 import pytest
 from specs import TODAY
 
-from stele.catalogue import entries
+from stele.catalogue import entries, load, models
 from stele.catalogue.models import seen_questions
 from stele.catalogue.references import languages_of
 from stele.catalogue.schema.benchmarks import Benchmark
@@ -104,3 +104,9 @@ def test_hard_negatives_scripts_hold_every_language_once_but_for_scripts_of_one_
 )
 def test_what_a_model_saw_is_of_its_training_and_of_its_fine_tuning(benchmark, model, setting, seen):
     assert seen_questions(benchmark, model, setting) == seen
+
+
+def test_a_recipe_that_ends_in_a_language_saw_the_questions_of_its_training_set(monkeypatch):
+    settings = {"settings": {"mrtydi": {"swahili": {"kind": "dense", "recipe": "mrtydi-sw"}}}}
+    monkeypatch.setattr(models, "load", lambda name: settings if name == "settings" else load(name))
+    assert seen_questions("mrtydi", "msm", "swahili") == ("mrtydi",)

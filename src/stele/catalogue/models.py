@@ -56,7 +56,8 @@ def seen_questions(benchmark: str, model: str, setting: str) -> tuple[str, ...]:
 def _fine_tuned_on(benchmark: str, setting: str) -> Iterator[str]:
     """Yields the training sets of a setting's fine-tuning, and of the fine-tunings from which it starts."""
     recipes = load("recipes")["finetuning"]
-    name = load("settings")["settings"].get(benchmark, {}).get(setting, {}).get("recipe")
+    name = load("settings")["settings"].get(benchmark, {}).get(setting, {}).get("recipe") or ""
+    name = name.partition("-")[0]  # it may end in a language of its training set
     while name in recipes:
         yield recipes[name]["training_set"]
         name = recipes[name].get("start")
