@@ -69,6 +69,13 @@ def test_dev_nll_is_the_mean_over_groups():
     assert len(wanted) == 2 and chosen.dev_nll() == pytest.approx(sum(wanted) / 2)
 
 
+def test_the_dev_loss_has_as_many_hard_negatives_as_training():
+    """Each query scores 1 with every passage: three candidates of its own and three of the other query."""
+    data = examples([[0], [1]], [[2, 3, 6], [4, 5, 7]])
+    chosen = Known(data, [[1.0, 0.0]] * 2, [[1.0, 0.0]] * 8, hard_negatives=2)
+    assert chosen.dev_nll() == pytest.approx(np.log(6))
+
+
 def selection(folder, rule, monkeypatch, figures, an_epoch=1, **changes):
     """A selection whose measures are given: (nll or rank) after each step; the module's weight is the step."""
     module, data = torch.nn.Linear(1, 1), examples([[0], [1]], [[], []])

@@ -150,7 +150,7 @@ def finetuning_dev(
     if recipe.rank_from_epoch is not None:
         ranked = max(0, number - recipe.rank_from_epoch * an_epoch // every)
     questions = questions if recipe.dev_limit is None else min(questions, recipe.dev_limit)
-    by_rank, by_nll = 1 + recipe.dev_negatives, 1 + min(1, recipe.hard_negatives)  # passages of a question
+    by_rank, by_nll = 1 + recipe.dev_negatives, 1 + recipe.hard_negatives  # passages of a question
     first = recipe.pooling != "mean"
     queries = number * questions * encode(1, query.within(recipe.query_length).mean, shape, first)
     passage_work = encode(1, passage.within(recipe.passage_length).mean, shape, first)

@@ -45,7 +45,7 @@ class Selection(Evaluation):
         super().__init__(recipe.evaluate_every or an_epoch)
         self.folder, self.module, self.data, self.recipe = folder, module, data, recipe
         self.an_epoch, self.process = an_epoch, process
-        self.groups = dev_groups(data, recipe.dev_batch, min(1, recipe.hard_negatives))
+        self.groups = dev_groups(data, recipe.dev_batch, recipe.hard_negatives)
         self.without_second_candidate = len(data) - sum(len(group.queries) for group in self.groups)
         if not self.groups:
             raise SteleError(
