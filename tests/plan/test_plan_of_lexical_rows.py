@@ -53,6 +53,14 @@ def test_a_language_without_an_analyzer_is_told_before_anything_is_downloaded(pa
     assert paper(user_data={"anserini": str(tmp_path)}, **own).rows.problem(row) is None
 
 
+def test_a_tuning_without_a_second_split_is_told_before_anything_is_downloaded(paper):
+    tuned = {"kind": "tuned", "split": "dev", "k1": [0.9], "b": [0.4]}
+    plan = paper(languages=["sw"], add_settings={"miracl": {"tuned": tuned}})
+    reason = "miracl has only the scored split, so nothing tunes k1 and b; give them"
+    assert plan.rows.problem(RunKey("miracl", "bm25", "tuned")) == ("not built", reason)
+    assert plan.rows.problem(BM25) is None
+
+
 def test_anserini_is_asked_for_where_the_user_names_it(paper, tmp_path):
     assert "anserini" not in paper().rows.inputs(BM25)
     plan = paper(user_data={"anserini": str(tmp_path)})

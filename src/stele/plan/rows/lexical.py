@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from stele import catalogue
 from stele.artifacts.results import RunKey
+from stele.benchmarks.reader import BenchmarkReader
 from stele.catalogue import datasets
 from stele.catalogue.schema.benchmarks import Analyzer
 from stele.files.strict import Values
+from stele.plan.data import reader_of
 from stele.plan.models import Problem
 from stele.plan.paths import Inputs, seed_names
 from stele.plan.rows import Kind
@@ -72,6 +74,9 @@ class Tuned(Lexical):
     def problem(self, row: RunKey) -> Problem | None:
         if self.rows.models.is_lexical(row.model) and self.rows.models[row.model].rm3:
             return "not built", f"no rule tunes {row.model}, which expands queries"
+        reader = reader_of(row.benchmark, BenchmarkReader)
+        if reader and getattr(reader, "JUDGED_SPLIT", None) is None:
+            return "not built", f"{row.benchmark} has only the scored split, so nothing tunes k1 and b; give them"
         return super().problem(row)
 
 
