@@ -2,6 +2,7 @@
 
 import pytest
 from rendering import render
+from specs import write_result
 
 from stele.tables.render.formats import to_markdown
 from stele.tables.values.cell import table_cells
@@ -72,6 +73,21 @@ def test_where_lower_is_better(bench):
     replace = TABLE | {"target: {language: ar}": "direction: lower, target: {language: ar}"}
     ranks = _ranks(bench, {"a": {"ar": 0.5}, "b": {"ar": 0.4}, "c": {"ar": 0.6}}, **replace)
     assert ranks["b", "ar"] == "best" and ranks["a", "ar"] == "second"
+
+
+def test_a_line_of_which_lower_is_better_is_named_and_not_its_columns_alone(bench):
+    for model, distance in (("a", 0.9), ("b", 0.7)):
+        metrics = {"alignment": {"languages": {"ar": distance}}, "r@2kt": {"languages": {"ar": 1 - distance}}}
+        write_result(bench.results_dir, ("mrtydi", model, "zero_shot_marco"), metrics)
+    lines = """stub: Method
+    lines:
+    - {key: distance, label: Distance, direction: lower, target: {metric: alignment}}
+    - {key: recall, label: R@2kt, target: {metric: r@2kt}}"""
+    text = ROWS.replace("stub: Method", lines)
+    for row in ("[1.0, 1.0]", "[99.0, 99.0]"):
+        text = text.replace(f"printed: {row}", f"printed: {{distance: {row}, recall: {row}}}")
+    page = render(to_markdown, bench, bench.spec(text, **{"header: AR": "header: AR, group: One"}))
+    assert "marked (lower is better: Distance One AR, Distance AVG)." in page
 
 
 def test_averages_over_other_languages_are_not_compared(bench):

@@ -206,7 +206,7 @@ def _ranks(cells: Sequence[Cell], ours: Sequence[Box]) -> Iterator[str]:
         signs.append("underlined second-best")
     if not signs:
         return
-    lower = dict.fromkeys(cell.column.header for cell in cells if cell.direction == "lower")
+    lower = dict.fromkeys(_place(cell) for cell in cells if cell.direction == "lower")
     which = ": " + ", ".join(lower) if any(cell.direction == "higher" for cell in cells) else ""
     where = f" (lower is better{which})" if lower else ""
     yield f"Ours: {' and '.join(signs)} of a column's comparable rows, by unrounded values; all ties are marked{where}."
@@ -218,12 +218,17 @@ def _unmarked(cells: Sequence[Cell]) -> Iterator[str]:
     for comparable in filter(at_guess, comparable_sets(cells)):
         cell = comparable[0]
         group = cell.group.label if cell.table.compare == "group" else ""
-        place = " ".join(filter(None, (group, cell.line.label, cell.column.group, cell.column.header)))
+        place = f"{group} {_place(cell)}".strip()
         guessed = load_metric(cell.reference.metric).guessed
         sets[guessed][place] = numbers.ours(statistics.fmean(cell.outcome.guess[0] for cell in comparable), cell.report)
     for guessed, places in sets.items():
         listed = ", ".join(f"{place} ({guess})" for place, guess in places.items())
         yield f"No row scores above {guessed} (score in brackets), so none is marked, in {listed}."
+
+
+def _place(cell: Cell) -> str:
+    """Line and column of a cell, as its table names them."""
+    return " ".join(filter(None, (cell.line.label, cell.column.group, cell.column.header)))
 
 
 def _failed(cells: Sequence[Cell]) -> str:
