@@ -132,6 +132,12 @@ def test_without_a_printed_range_a_density_covers_every_length(bench):
     assert sum(axes.patches[0].get_data().values) / 1000 * 900 / BINS == pytest.approx(1)  # all five documents
 
 
+def test_without_a_printed_range_the_axis_of_a_density_begins_at_zero(bench):
+    lengths(bench, "en", [(n, 4 + n // 300) for n in range(600)])
+    (axes,) = picture(bench, DISTRIBUTION.replace(", range: [0, 2]", "")).axes
+    assert axes.get_ylim() == pytest.approx((0, 5 / 2700 * 1000))
+
+
 def test_deviations_over_seeds_are_bars(bench):
     curve_points(bench, {"start": 0.5}, values={"languages": {"en-de": [0.4, 0.6]}})
     drawn = picture(bench, CURVES)

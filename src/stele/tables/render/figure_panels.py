@@ -97,7 +97,7 @@ def distribution(axes: Axes, figure: Figure, parts: Sequence[PanelSeries]) -> No
             density = [value * axis.factor for value in densities(lengths, low, high)]
             edges = [low + (high - low) * n / BINS for n in range(BINS + 1)]
             axes.stairs(density, edges, linewidth=1, **style)
-            shown += density
+            shown += [0.0, *density]  # its area says the share, so the axis begins at 0
             texts = [f"{lengths.share_up_to(reference):.3f}"]
         printed = part.panel.printed.get(part.series.key, {}).get(reference)
         texts += [f"paper: {printed:.3f}"] if printed is not None else []
