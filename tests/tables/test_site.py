@@ -327,3 +327,9 @@ def test_a_curve_has_a_line_a_seed_and_breaks_at_nothing():
     drawn = draw_curve(curve)
     assert drawn.count("<polyline") == 2 and 'class="chance"' not in drawn and "2 seeds; at the end 2.00, 3.00" in drawn
     assert curves([{"seed": 0}]) == []
+
+
+def test_a_curve_is_of_a_loss_not_of_another_figure_of_a_training():
+    curve = {"step": [1, 2], "msm": [4.0, 3.5], "msm_accuracy": [0.1, 0.2], "gradient_norm": [9.0, 7.0]}
+    (drawn,) = curves([{"seed": 0, "curve": curve, "losses": {"msm": 3.5, "gradient_norm": 7.0}}])
+    assert drawn.task == "msm"

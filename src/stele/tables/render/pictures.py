@@ -21,6 +21,7 @@ from stele.files.formats import amount
 from stele.files.reading import reading
 from stele.tables.render.html import escape
 from stele.tables.render.jinja import Ready, templates
+from stele.training.curve import NORM
 
 _NAME = re.compile(r"figure_(\d\d)")
 WHISKER_WIDTH, WHISKER_HEIGHT, MARGIN = 260, 36, 18
@@ -155,13 +156,16 @@ class Curve:
 
 
 def curves(trainings: Sequence[dict]) -> list[Curve]:
-    """Loss curves of a model's tasks, from its packed pretrainings (claims/judging/trainings.py)."""
+    """Loss curves of a model's tasks, from its packed pretrainings (claims/judging/trainings.py).
+
+    A packed curve also has figures of the tasks, such as shares of correct pairs, and the norm of gradients.
+    """
     tasks: dict[str, Curve] = {}
     for training in trainings:
         steps = training.get("curve", {}).get("step", [])
         for task, losses in training.get("curve", {}).items():
             points = [(step, loss) for step, loss in zip(steps, losses, strict=True) if loss is not None]
-            if task != "step" and points:
+            if task in training.get("losses", {}) and task != NORM and points:
                 tasks.setdefault(task, Curve(task, {})).seeds[training["seed"]] = points
     for task, curve in tasks.items():
         for training in reversed(trainings):
