@@ -277,6 +277,26 @@ def handed(folder, path, **other):
     return ["tables", "site", str(folder), "--specs", str(folder / "no_specs"), "--to"]
 
 
+def test_a_site_of_real_text_and_a_user_s_model_says_nothing_of_a_generated_world(tmp_path):
+    command = handed(tmp_path / "handed", "tatoeba/mine/direct")
+    (tmp_path / "handed" / STAMP).write_text("one_gpu\n")
+    assert cli.main([*command, str(tmp_path / "site")]) == 0
+    texts = {path.stem: Page(path).text for path in (tmp_path / "site").glob("*.html")}
+    assert "real text, 1 language" in texts["index"] and "on real text" in texts["index"]
+    assert "generated world" not in texts["index"] and "synthetic" not in texts["index"]
+    assert "make tables" in texts["how"] and "make study" not in texts["how"]
+    assert "models.yaml" not in texts["model-mine"]
+
+
+def test_languages_beyond_the_list_of_a_benchmark_are_no_share_of_it(tmp_path):
+    metrics = {"accuracy": {"languages": {"de": 0.5, "mhr": 0.25}, "average": 0.375}}
+    command = handed(tmp_path / "handed", "mrtydi/mine/direct")
+    write_result(tmp_path / "handed", ("tatoeba", "mine", "direct"), metrics, job="average", content=digest(metrics))
+    assert cli.main([*command, str(tmp_path / "site")]) == 0
+    text = Page(tmp_path / "site/benchmarks.html").text
+    assert "2 here: de, mhr" in text and "1 of its 11 here: sw" in text
+
+
 @pytest.mark.parametrize("model", ["x/../../victim/page", "x/../../../victim/page", "xlmr", "", "."])
 def test_a_result_cannot_write_elsewhere_by_what_it_says_of_itself(tmp_path, capsys, model):
     (tmp_path / "victim").mkdir()

@@ -149,6 +149,11 @@ class Contents:
             texts.append(f"{OF_PAPER.not_theirs}: {self.about['size']}")
         return texts
 
+    @property
+    def generated(self) -> bool:
+        """Whether results are of generated data."""
+        return any(label.startswith(GENERATED) for label in self.labels)
+
 
 def texts(contents: Contents) -> Iterator[tuple[str, str]]:
     """Yields file name and content of the site's own pages."""
@@ -184,6 +189,7 @@ def _index(contents: Contents, claims: Mapping[str, PaperClaims]) -> str:
         on_print=_checked(claims, "print", "not checkable"),
         on_runs=_checked(claims, "runs", "no data"),
         was_run=dict(_was_run(contents)),
+        generated=contents.generated,
         meanings=MEANINGS,
         limits=list(dict.fromkeys(limit for of_paper in claims.values() for limit in of_paper.limits)),
     )
@@ -199,8 +205,7 @@ def _was_run(contents: Contents) -> Iterator[tuple[str, str]]:
     """Yields name and text of facts counted from the results: data, models, trainings, results."""
     rows = [row for row in contents.rows if row.benchmark != "parameters"]
     languages = {code for row in rows for code in row.languages}
-    generated = any(label.startswith(GENERATED) for label in contents.labels)
-    yield "data", f"{'synthetic' if generated else 'real'} text, {amount(len(languages), 'language')}"
+    yield "data", f"{'synthetic' if contents.generated else 'real'} text, {amount(len(languages), 'language')}"
     sizes = [row.values[0].average for row in contents.rows if row.benchmark == "parameters"]
     if sizes:
         smallest, largest = (f"{size / 1e6:.2f}" for size in (min(sizes), max(sizes)))
@@ -273,8 +278,9 @@ def _benchmarks(rows: Sequence[SiteRow]) -> list[dict[str, Any]]:
     for key, of_benchmark in by(rows, "benchmark").items():
         facts = known[key].model_dump(mode="json", include=OF_BENCHMARK) if key in known else {}
         languages = sorted({code for row in of_benchmark for code in row.languages})
-        if facts.get("languages"):
-            facts["languages"] = f"{len(languages)} of its {len(facts['languages'])} here: {', '.join(languages)}"
+        if its := facts.get("languages"):
+            share = f"{len(languages)} of its {len(its)}" if {*languages} <= {*its} else str(len(languages))
+            facts["languages"] = f"{share} here: {', '.join(languages)}"
         title = known[key].title if key in known else key  # of a user's own benchmark
         entry = {"key": key, "title": title, "facts": facts, "rows": of_benchmark}
         listed.append(entry | {"count": len(languages)})
