@@ -107,6 +107,17 @@ def test_a_killed_process_may_have_had_the_number_of_this_one(path):
     assert [p.name for p in listed(path)] == ["c"] and [*path.parent.iterdir()] == [path]
 
 
+@pytest.mark.parametrize("kind", ["old", "part"])
+def test_a_name_that_goes_on_with_a_point_is_another_outputs(path, kind):
+    """As the models gte-v1 and gte-v1.5, of which one was killed, or is being written by this process."""
+    others = [path.parent / f".folder.5.{pid}.stele-{kind}" for pid in (4194304999, os.getpid())]
+    for other in others:
+        other.mkdir()
+    with atomic_directory(path, "job") as new:
+        (new / "b").write_text("b")
+    assert [p.name for p in listed(path)] == ["b"] and sorted(path.parent.iterdir()) == sorted([*others, path])
+
+
 def test_a_swap_that_fails_half_way_leaves_the_old_folder(path, monkeypatch):
     rename, sources = os.rename, []
 

@@ -140,7 +140,7 @@ def _left(path: Path, kind: str) -> list[Path]:
     if not Path("/proc/self").exists():
         return []  # who lives cannot be seen
     files = path.parent.glob(f".{glob.escape(path.name)}.*.{kind}")
-    owners = {left: left.name.removesuffix(f".{kind}").rpartition(".")[2] for left in files}
+    owners = {left: left.name.removeprefix(f".{path.name}.").removesuffix(f".{kind}") for left in files}
     own = str(os.getpid())  # of a killed process that had this one's number: this one has not begun to write
     return [left for left, pid in owners.items() if pid == own or (pid.isdigit() and not Path("/proc", pid).exists())]
 
