@@ -113,6 +113,13 @@ def test_a_file_in_the_way_is_not_called_a_damaged_archive(tmp_path, monkeypatch
         unpack(archive, tmp_path / "other")
 
 
+def test_two_archives_do_not_write_one_file(tmp_path):
+    unpack(zipped(tmp_path / "de", {"train": b"eins"}), tmp_path / "out")
+    with pytest.raises(SteleError, match="fr: two files would become train; keep one of them"):
+        unpack(zipped(tmp_path / "fr", {"train": b"un"}), tmp_path / "out")
+    assert (tmp_path / "out" / "train").read_bytes() == b"eins"
+
+
 def test_names_given_twice_missing_members_and_damage_are_errors(tmp_path):
     with pytest.warns(UserWarning, match="Duplicate"), zipfile.ZipFile(tmp_path / "twice", "w") as archive:
         archive.writestr("x", "1")

@@ -44,13 +44,13 @@ def unpack(archive: Path, folder: Path, rules: Unpack = WHOLE) -> list[str]:
 
     `rules`: `strip` is a leading folder name to remove, `keep` has patterns of the kept paths, `members` must be there
     afterwards, `max_bytes` limits the sum. Raises SteleError, with nothing written, for absolute paths, "..", links and
-    other special members, names given twice, encrypted members, too many bytes or members, and damaged archives. Modes
-    and dates are not kept.
+    other special members, names given twice, encrypted members, too many bytes or members, and damaged archives; also
+    for a name that another file in `folder` has. Modes and dates are not kept.
     """
     with _opened(archive) as opened:
         chosen = _plan(archive, _members(opened), rules)
         for path, member in chosen.items():
-            _write(archive, member, inside(folder, path, str(archive)))
+            _write(archive, member, _free(folder, path, str(archive)))
     return sorted(chosen)
 
 
