@@ -237,6 +237,14 @@ def test_a_killed_download_goes_on_where_it_was(run, site):
     assert not run.state.exists()
 
 
+@pytest.mark.parametrize("state", ["data", "data/set/state"])
+def test_unfinished_downloads_are_not_kept_around_or_in_the_output(run, site, capsys, state):
+    """At the end their folder is removed, with all that is in it."""
+    run.state, run.output = run.folder / state, run.folder / "data/set/record.json"
+    assert run(source(file={"path": "a", "url": f"{site.address}/a"})) == 1
+    assert f"{state}: give a folder beside that of --output" in capsys.readouterr().err and not site.requests
+
+
 def test_a_file_that_the_hub_vouched_for_stays_so_when_the_run_is_resumed(run, site):
     site.files |= {"/a": b"a\n", "/b": b"b\n"}
     site.headers["/a"] = {"X-Linked-ETag": f'"{sha(site.files["/a"])}"'}

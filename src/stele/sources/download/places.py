@@ -305,7 +305,14 @@ def drop_downloads(state: Path) -> None:
 
 
 def places_of(args: PlacesJob, advice: str) -> Places:
-    """Sources of files by a job's options; `advice` tells the user how to provide a copy."""
+    """Sources of files by a job's options; `advice` tells the user how to provide a copy.
+
+    Raises SteleError if the folder of unfinished downloads is not the job's, or one of it and the output's lies in the
+    other: the first is removed at the end.
+    """
+    state, output = args.state.resolve(), args.output.parent.resolve()
+    if state.is_relative_to(output) or output.is_relative_to(state):
+        raise SteleError(f"--state {args.state}: give a folder beside that of --output, {args.output.parent}")
     check_claimable(args.state, JOB, NAMES.fullmatch)
     return Places(
         mirrors=args.mirrors,
