@@ -58,6 +58,11 @@ def test_only_the_stores_of_a_model_s_tasks_are_built(plan, model, wanted):
     assert mined == wanted - {"mlm"}
 
 
+def test_mlm_beside_other_tasks_reads_its_store(jobs):
+    mlm = {"mlm_share": 0.25, "mlm_sequences": 8, "mlm_length": 32, "mask_probability": 0.15}
+    assert set(stores(own(jobs, tasks=["ilk", "clk"], **mlm), "mine")) == {"mlm", "ilk", "clk"}
+
+
 def test_a_pair_of_languages_is_named_once_and_in_order(jobs, plan):
     assert plan.mining.parts("clk", ["sw", "en", "de"]) == ["de-en", "de-sw", "en-sw"]
     assert plan.mining.parts("ilk", ["sw", "en"]) == plan.mining.parts("chunks", ["sw", "en"]) == ["sw", "en"]

@@ -250,10 +250,10 @@ class TasksRecipe(PretrainingRecipe):
         return list(self.tasks)
 
     def mined_stores(self) -> dict[str, str]:
-        """Mining recipe of each chosen task's store; of all stores if the compute of another recipe must be matched."""
+        """Mining recipe of each task's store, MLM's included; of all stores if another recipe sets the compute."""
         if self.equal_compute_to is not None:
             return dict(self.mining)
-        read = {self.store_of(task) for task in self.tasks}
+        read = {self.store_of(task) for task in self.all_tasks()}
         return {store: name for store, name in self.mining.items() if store in read}
 
 
