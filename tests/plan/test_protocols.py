@@ -5,6 +5,8 @@ import re
 import pytest
 
 from stele import catalogue
+from stele.artifacts.results import RunKey
+from stele.errors import SteleError
 
 SETTINGS = [
     (b, s, entry["kind"]) for b, own in catalogue.load("settings")["settings"].items() for s, entry in own.items()
@@ -53,6 +55,13 @@ def test_the_mean_of_a_row_is_under_its_setting_s_own_name(rows, benchmark, sett
 def test_a_short_name_is_a_copy_where_it_is_one(rows, benchmark, alias):
     path = f"{benchmark}/m/{alias}.json"
     assert may_be(rows.alias_benchmarks, path) and not may_be(rows.averaged_benchmarks, path)
+
+
+@pytest.mark.parametrize(("benchmark", "alias"), ALIASES)
+def test_a_short_name_of_a_single_seed_s_result_is_answered_with_the_setting(rows, benchmark, alias):
+    setting = rows.protocols.canonical(benchmark, alias)
+    with pytest.raises(SteleError, match=f"unknown setting {alias!r}; did you mean {setting!r}"):
+        rows.inputs(RunKey(benchmark, "msm", alias), "pt0-ft0")
 
 
 def test_a_setting_that_begins_like_another_is_another(rows):

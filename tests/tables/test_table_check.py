@@ -86,6 +86,8 @@ def _said(tables):
             "zero_shot_marko",
             "ar: mrtydi: unknown setting 'zero_shot_marko'; did you mean 'zero_shot_marco'",
         ),
+        # the short name of a mean's file; zero_shot_nq is nearer and would be another row
+        ("zero_shot_marco", "zero_shot", "ar: mrtydi: unknown setting 'zero_shot'; did you mean 'zero_shot_marco'"),
     ],
 )
 def test_a_name_that_does_not_exist_is_an_error(bench, capsys, old, new, message):

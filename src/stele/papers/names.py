@@ -34,11 +34,13 @@ def _unknown_names(value: CellSource, models: Collection[str]) -> Iterator[str]:
     if value.benchmark not in benchmarks:
         yield str(unknown("benchmark", value.benchmark, benchmarks))
         return
-    entry, settings = benchmarks[value.benchmark], catalogue.load("settings")["settings"].get(value.benchmark, {})
+    entry, known = benchmarks[value.benchmark], catalogue.load("settings")
+    settings, short_names = (known[key].get(value.benchmark, {}) for key in ("settings", "aliases"))
     if not entry.data:  # a count, whose models may be datasets, collections and mined pairs
         models = {*models, *catalogue.entries(Dataset), *benchmarks, *recipes.names("pairs")}
     yield from _unknown("model", [value.model], models, value.benchmark)
-    yield from _unknown("setting", [value.setting], settings, value.benchmark)
+    if value.setting not in settings:
+        yield str(unknown("setting", value.setting, settings, value.benchmark, short_names))
     metrics = settings.get(value.setting, {}).get("metrics") or entry.metrics
     yield from _unknown("metric", [value.metric], [*metrics, *DRAWN_FILES], value.benchmark)
     languages = {*entry.languages, *datasets.evaluated_in(entry)}

@@ -29,10 +29,11 @@ class Protocols:
     def setting(self, row: RunKey) -> Values:
         """The entry of a row's setting. Raises SteleError with the nearest known name if a name is unknown."""
         check_known("benchmark", row.benchmark, self.settings)
-        if row.setting not in self.settings[row.benchmark]:
-            valid = catalogue.setting_names(row.benchmark)
-            raise unknown("setting", row.setting, valid, f"results/{row.benchmark}")
-        return self.settings[row.benchmark][row.setting]
+        of_benchmark = self.settings[row.benchmark]
+        if row.setting not in of_benchmark:
+            short_names = self.aliases.get(row.benchmark)
+            raise unknown("setting", row.setting, of_benchmark, f"results/{row.benchmark}", short_names)
+        return of_benchmark[row.setting]
 
     def recipe(self, row: RunKey) -> str | None:
         """The last fine-tuning recipe of a row's model; None if it is evaluated without fine-tuning."""
