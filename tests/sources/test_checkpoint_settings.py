@@ -159,3 +159,17 @@ def test_a_model_that_does_not_encode_texts_alone_is_told_in_one_sentence(local,
         SteleError, match=r"not a readable encoder of texts \(ValueError: You have to specify pixel_values and more\)"
     ):
         check_loads(local)
+
+
+def test_a_special_token_of_other_inputs_needs_no_row(local):
+    """EmbeddingGemma reads texts alone: its 262,144 rows have none for <image_soft_token>, number 262,144."""
+    from transformers import AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(local)
+    tokenizer.add_special_tokens({"extra_special_tokens": ["<image>"]})
+    tokenizer.save_pretrained(local)
+    assert check_loads(local)["vocabulary"] == len(WORDS) + 1
+    tokenizer.add_tokens(["word"])
+    tokenizer.save_pretrained(local)
+    with pytest.raises(SteleError, match="the tokenizer has 12 tokens, the model 10; give those of one model"):
+        check_loads(local)
