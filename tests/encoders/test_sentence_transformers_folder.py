@@ -288,6 +288,7 @@ REFUSED = [
     (edit(NORMALIZE, module_input_name="token_embeddings"), "3_Normalize/config.json: module_input_name: "),
     (edit(NORMALIZE, module_output_name="other"), "3_Normalize/config.json: module_output_name: "),
     (write("adapter_config.json", peft_type="LORA"), "adapter_config.json: adapters are not supported"),
+    (edit("config.json", quantization_config={"quant_method": "fp8"}), "config.json: its weights are quantised (fp8)"),
 ]
 
 

@@ -40,6 +40,11 @@ REFUSED = {
     "images too": (lambda f: set_type(f, "clip"), {}, "model type 'clip' is not a text-only encoder"),
     "unknown type": (lambda f: set_type(f, "bort"), None, "model type 'bort' is unknown to this version of"),
     "no type": (lambda f: set_type(f, None, hidden_size=8), None, "no model in it (no config.json with a model_type)"),
+    "4 bits": (
+        lambda f: set_type(f, "bert", quantization_config={"quant_method": "bitsandbytes", "load_in_4bit": True}),
+        None,
+        "its weights are quantised (bitsandbytes), which Stele does not load; give the model that it was made from",
+    ),
     "damaged": (lambda f: set_type(f, "bert", hidden_size="wide"), None, "config.json: not a readable configuration"),
     "prompt's name": (
         lambda f: add_modules(f, prompts=PROMPTS),

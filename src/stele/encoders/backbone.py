@@ -44,6 +44,7 @@ def load_backbone(
     from transformers import AutoConfig
 
     refuse_adapter(folder)
+    refuse_quantised(folder)
     _refuse_code(folder)
     _want_safetensors(folder)
     with reading(folder / "config.json", "configuration of a model", "want a model folder"), quiet():
@@ -134,6 +135,16 @@ def refuse_adapter(folder: Path) -> None:
         raise SteleError(
             f"{folder / ADAPTER}: adapters are not supported; merge it into the weights (peft's `merge_and_unload`), "
             "and give that folder"
+        )
+
+
+def refuse_quantised(folder: Path) -> None:
+    """Raises SteleError for quantised weights: their vectors depend on the machine and on packages that are not here."""
+    if settings := read_json(folder / "config.json").get("quantization_config"):
+        name = settings.get("quant_method") if isinstance(settings, dict) else settings
+        raise SteleError(
+            f"{folder / 'config.json'}: its weights are quantised ({name}), which Stele does not load; give the model "
+            "that it was made from, with `weights: bfloat16` in its encoding if memory is short"
         )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from stele.catalogue.hub import CONFIG, MODULES, STATIC, VOCABULARY, WEIGHTS
-from stele.encoders.backbone import refuse_adapter, refuse_longer
+from stele.encoders.backbone import refuse_adapter, refuse_longer, refuse_quantised
 from stele.encoders.resolve import resolve
 from stele.encoders.sentence_transformers_folder import stated_width
 from stele.encoders.tokenizer import load_tokenizer
@@ -48,6 +48,7 @@ def check_settings(
         raise SteleError(f"{folder}: there is no model in it (no {CONFIG} with a model_type)")
     for model in models:
         refuse_adapter(model)
+        refuse_quantised(model)
     if generator:
         return
     configs = [_encoder_config(model) for model in models]
