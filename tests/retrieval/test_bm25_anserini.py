@@ -25,7 +25,8 @@ from tests.jobs import job
 JAR = Path(os.environ.get("STELE_ANSERINI", "/nowhere"))
 TEXTS = {"1#0": "Mto Nile\n\nmto wa nile", "2#0": "Kenya\n\njiji la kenya", "3#0": "Bahari\n\nbahari ya hindi"}
 
-# as Anserini 0.25: exit status 0 come what may; a run's name holds the parameters only when there are several
+# as Anserini 0.25: exit status 0 come what may; a run's name holds the parameters only when there are several; passages
+# without text are not indexed, a topic without text is an error
 PLAYED = """#!{python}
 import json, pathlib, sys
 arguments = sys.argv[4:]
@@ -40,10 +41,11 @@ with open({log!r}, "a") as log:
     log.write(json.dumps([sys.argv[3], flags]) + chr(10))
 if sys.argv[3].endswith("IndexCollection"):
     lines = (pathlib.Path(flags["-input"][0]) / "passages.jsonl").read_text().splitlines()
+    lines = [line for line in lines if json.loads(line)["contents"].strip()]
     (pathlib.Path(flags["-index"][0]) / "segment").write_text("x")
     print("Indexing Complete!", format(len(lines) - {lost}, ","), "documents indexed")
 else:
-    topics = [line.split(chr(9)) for line in pathlib.Path(flags["-topics"][0]).read_text().splitlines()]
+    topics = [line.strip().split(chr(9))[1] for line in pathlib.Path(flags["-topics"][0]).read_text().splitlines()]
     grid = [(k1, b) for k1 in flags["-bm25.k1"] for b in flags["-bm25.b"]]
     for k1, b in grid:
         name = flags["-output"][0] + ("" if len(grid) == 1 else "_bm25(k1=%s,b=%s)_default" % (k1, b))
@@ -108,6 +110,14 @@ def test_passages_or_runs_that_anserini_leaves_out_are_an_error(tmp_path, played
     assert engine(texts={str(n): "mto" for n in range(1234)}).passages == 1234
     with pytest.raises(SteleError, match=r"wrote no run for k1 0\.9, b 0\.4"):
         list(engine([Query("q", "x")]).runs("all", [(0.9, 0.4)], 5))
+
+
+def test_passages_and_questions_without_text_stop_nothing(played, engine):
+    """The passages count, as they do for bm25s, and the questions find nothing."""
+    played()
+    made = engine([Query("q1", "mto"), Query("q2", " \t")], texts={**TEXTS, "4#0": "\n\n", "5#0": "\n\n\x01 "})
+    assert made.passages == 5
+    assert dict(made.runs("all", [(0.9, 0.4)], 7))[0.9, 0.4][1] == []
 
 
 def test_expansion_has_its_flags_and_needs_the_vectors(tmp_path, played, engine):

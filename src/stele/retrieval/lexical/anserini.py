@@ -29,6 +29,7 @@ JOB = "bm25"
 JAR = ("*fatjar.jar",), "Anserini, anserini-VERSION-fatjar.jar"
 PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of Linux's prctl
 TAIL = 5  # lines of Java's output in an error
+BLANK = "".join(map(chr, range(ord(" ") + 1)))  # what Java's `trim` removes
 
 
 class AnseriniEngine:
@@ -55,9 +56,13 @@ class AnseriniEngine:
             atomic_directory(self.folder / "lucene", JOB) as index,
             atomic_directory(self.folder / "collection", JOB) as collection,
         ):
+            total = with_text = 0
             with open(collection / "passages.jsonl", "w", encoding="utf-8") as handle:
-                lines = (json.dumps({"id": name, "contents": text}, ensure_ascii=False) for name, text in read())
-                total = sum(1 for line in lines if handle.write(f"{line}\n"))
+                for name, text in read():
+                    total += 1
+                    if text.strip(BLANK):  # Anserini indexes no other passages
+                        with_text += 1
+                        handle.write(json.dumps({"id": name, "contents": text}, ensure_ascii=False) + "\n")
             output = self._java(
                 "index.IndexCollection",
                 *("-collection", "JsonCollection", "-generator", "DefaultLuceneDocumentGenerator"),
@@ -65,8 +70,8 @@ class AnseriniEngine:
                 *(["-storeDocvectors"] if expands else []),
             )
             # its exit status is always 0; some versions write numbers with commas
-            if f"{total} documents indexed" not in output.replace(",", ""):
-                raise SteleError(f"Anserini did not index {total} passages: {_tail(output)}")
+            if f"{with_text} documents indexed" not in output.replace(",", ""):
+                raise SteleError(f"Anserini did not index {with_text} passages: {_tail(output)}")
         shutil.rmtree(self.folder / "collection")
         atomic_write_json(finished, total)
         return total
@@ -83,7 +88,9 @@ class AnseriniEngine:
         for k1, pairs in groupby(sorted(grid), key=lambda parameters: parameters[0]):
             values = [b for _, b in pairs]
             with atomic_directory(self.folder / "runs", JOB) as runs:
-                lines = (f"{number}\t{' '.join(query.text.split())}\n" for number, query in enumerate(queries))
+                texts = [" ".join(query.text.split()).strip(BLANK) for query in queries]
+                # Anserini reads no file with a topic without text
+                lines = (f"{number}\t{text}\n" for number, text in enumerate(texts) if text)
                 (runs / "topics.tsv").write_text("".join(lines), encoding="utf-8")
                 output = self._java(
                     "search.SearchCollection",
