@@ -29,8 +29,8 @@ def data(tmp_path) -> str:
     return f"belebele:all={record(folder, content='belebele', labels=[])}"
 
 
-def arguments(tmp_path, encoder, data, name):
-    return retrieving(tmp_path, encoder, [data], name, benchmark="belebele", languages=PAIRS, depth=5)
+def arguments(tmp_path, encoder, data, name, *more, languages=PAIRS):
+    return retrieving(tmp_path, encoder, [data], name, *more, benchmark="belebele", languages=languages, depth=5)
 
 
 def test_each_passage_and_each_question_is_encoded_once_and_ranks_the_same(tmp_path, encoder, data, kinds, monkeypatch):
@@ -54,3 +54,13 @@ def test_a_killed_job_goes_on_and_two_processes_write_the_same_bytes(tmp_path, e
     two = arguments(tmp_path, encoder, data, "two")
     assert forked(2, lambda rank: retrieve.run(two)) == [0, 0]
     assert files(tmp_path / "whole") == files(tmp_path / "killed") == files(tmp_path / "two")
+
+
+def test_a_quick_try_takes_no_passages_of_a_killed_one_with_other_searches(tmp_path, encoder, data, monkeypatch):
+    """Each search of a collection adds to its sample."""
+    monkeypatch.setattr(retrieve, "OTHERS", 1)
+    one = arguments(tmp_path, encoder, data, "killed", "--limit", "1", languages=["ru-en"])
+    killed(lambda: retrieve.run(one), kill_at(retrieve.FinishedSearches, "save"))
+    for name in ("killed", "whole"):
+        retrieve.run(arguments(tmp_path, encoder, data, name, "--limit", "1", languages=["ru-en", "ru-ru"]))
+    assert files(tmp_path / "killed") == files(tmp_path / "whole")
