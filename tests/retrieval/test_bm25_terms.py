@@ -67,6 +67,8 @@ def test_the_form_of_letters_does_not_matter(language):
         ("en", "London’s bridge, they don’t", "London's bridge, they don't"),
         ("de", "Donau\u00addampf\u00adschiff \u200eWien\u200e", "Donaudampfschiff Wien"),
         ("ja", "葛\U000e0100城市", "葛城市"),
+        ("de", "6½ Meter", "6 1/2 Meter"),
+        ("zh", "6½公里", "6 1/2 公里"),
         ("es", "´casa´ y ¨mesa¨", "casa y mesa"),  # accents that stand for quotation marks
         ("fi", "Nimi: ____ __ ❤\ufe0f 👨\u200d👩", "Nimi:"),  # neither letter nor digit: no word
         ("th", "Nimi: ____ __ ❤\ufe0f 👨\u200d👩", "Nimi:"),

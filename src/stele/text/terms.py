@@ -22,6 +22,7 @@ from stele.catalogue.schema import benchmarks as analyzers
 _INSIDE = r"(?:(?<=[\p{L}\p{M}])['.:·](?=\p{L})WORD+|(?<=\p{N})['.,;\u066b\u066c](?=\p{N})WORD+)*"
 # soft hyphens, marks of direction, variation selectors: they change only the look of a word
 _UNSEEN = re.compile("[\u00ad\u200e\u200f\u202a-\u202e\u2060\ufe00-\ufe0f\ufeff\U000e0100-\U000e01ef]")
+_FRACTION = re.compile("[\u00bc-\u00be\u2150-\u215f\u2189]")  # NFKC would make 61⁄2 of 6½
 _LONG_SOUND = "ー"  # U+30FC belongs to no script, and to Japanese words only
 MOST_WORDS = 1 << 20  # words that are cached with their terms; a full cache is emptied
 
@@ -121,14 +122,15 @@ def _cut(language: str) -> Analyzer:
 
 
 def _normal(text: str) -> str:
-    """Normalises a text: NFKC, lower case, one kind of apostrophe, no soft hyphens or invisible marks.
+    """Normalises a text: NFKC, lower case, one kind of apostrophe, fractions apart, no soft hyphens or invisible marks.
 
     >>> _normal("London’s Donau\\u00addampfer")
     "london's donaudampfer"
     """
     if text.isascii():
         return text.lower()
-    return _UNSEEN.sub("", unicodedata.normalize("NFKC", text)).lower().replace("’", "'")
+    text = unicodedata.normalize("NFKC", _FRACTION.sub(r" \g<0>", text))
+    return _UNSEEN.sub("", text).lower().replace("’", "'")
 
 
 def _without_article(word: str, articles: frozenset[str]) -> str:
