@@ -184,6 +184,8 @@ def test_runs_that_are_not_there_or_of_another_benchmark_or_cut_are_refused(fusi
         path.write_bytes(content)
         with pytest.raises(SteleError, match=r"xx\.trec\.gz"):
             fuse._read(tmp_path / "other/dense/record.json", {"searches": ["xx"]}, "xx")
+    with pytest.raises(SteleError, match=r"a\.json: found the record of score; want that of a search"):
+        fuse._read(tmp_path / "a.json", {"job": "score"}, "xx")
     monkeypatch.setattr(fuse, "runs_of", lambda record, folder: {"yy": folder})
     with pytest.raises(SteleError, match=r"term/record\.json: found no run of xx, only of yy; search"):
         fusing("gone", *given)

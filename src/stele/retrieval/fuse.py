@@ -132,6 +132,8 @@ def run(args: Fuse) -> None:
 
 def _read(path: Path, record: Mapping[str, Any], name: str) -> Run:
     """Reads the run of a query set; an empty file is a run without hits. Raises SteleError if there is no run."""
+    if "searches" not in record:
+        raise SteleError(f"{path}: found the record of {record['job']}; want that of a search (retrieval.json)")
     runs = runs_of(record, path.parent)
     if name not in runs:
         raise SteleError(f"{path}: found no run of {name}, only of {', '.join(runs)}; search {name} too")
