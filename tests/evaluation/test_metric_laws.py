@@ -68,6 +68,18 @@ def test_a_query_s_score_does_not_depend_on_the_queries_beside_it(metric, cases)
     np.testing.assert_array_equal(values(metric, cases)[:10], alone)
 
 
+@pytest.mark.parametrize("measured", ["precision", "f1", "recall", "mrr", "map", "ndcg", "r-precision"])
+def test_a_metric_without_a_cut_looks_at_all_that_its_query_found(measured, cases, monkeypatch):
+    """A line `cut: 0` of ranx.yaml; precision was divided by the length of the longest ranking of all queries."""
+    monkeypatch.setitem(ranx_table(), "whole", Line(ranx=measured, cut=0))
+    found = values("whole", [*cases, ([], {"a": 1})])
+    np.testing.assert_array_equal(found[:-1], [values("whole", [case])[0] for case in cases])
+    assert found[-1] == 0.0
+    if measured == "precision":  # trec_eval's set_P
+        right = [sum(judged.get(name, 0) > 0 for name in ranking) / len(ranking) for ranking, judged in cases]
+        assert found[:-1].tolist() == pytest.approx(right)
+
+
 def test_a_run_without_any_hit_scores_0():
     case = Case(runs={"s": run_of({})}, relevant=[{"a": 1}] * 2)
     case.add(QuerySet("s", "en", "p"), ["0", "1"])

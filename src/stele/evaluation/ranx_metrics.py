@@ -91,7 +91,13 @@ def by_ranx(case: Case, name: str, cut: int) -> np.ndarray:
     judged, hits = case.cached("arrays", lambda: arrays(case))
     function = _metrics_of_ranx().metric_switch(name)
     numba.set_num_threads(1)  # the work is milliseconds
-    return np.asarray(function(judged, hits.rankings(cut), cut, 1), dtype=np.float64)
+    if cut:
+        return np.asarray(function(judged, hits.rankings(cut), cut, 1), dtype=np.float64)
+    rankings, values = hits.rankings(0), np.zeros(len(judged))
+    for depth in np.unique(hits.depths):  # else ranx would take padding for passages that were found
+        rows = hits.depths == depth
+        values[rows] = function(judged[rows], np.ascontiguousarray(rankings[rows, : max(1, depth)]), 0, 1)
+    return values
 
 
 @cache
@@ -114,22 +120,22 @@ class JudgedHits(NamedTuple):
     """Retrieved passages of all queries that are judged: their `rows`, `ranks` (from 0) and `numbers`, int64 [hits].
 
     `rows` holds the row of a hit's query, `numbers` the number of the passage among the judged passages of its query.
-    `queries` is the number of queries, `depth` the length of the longest ranking.
+    `depths`, int64 [queries], are the lengths of the queries' rankings.
     """
 
     rows: np.ndarray
     ranks: np.ndarray
     numbers: np.ndarray
-    queries: int
-    depth: int
+    depths: np.ndarray
 
     def rankings(self, cut: int) -> np.ndarray:
         """Passage number and score at each of the first `cut` ranks (0: at all ranks), float64 [queries, k, 2].
 
         Scores fall strictly along a ranking; a passage without a judgment, and padding, has the number -2.
         """
-        depth = max(1, min(cut or self.depth, self.depth))
-        rankings = np.full((self.queries, depth, 2), (_UNJUDGED, 0.0))
+        deepest = int(self.depths.max(initial=1))
+        depth = min(cut or deepest, deepest)
+        rankings = np.full((len(self.depths), depth, 2), (_UNJUDGED, 0.0))
         rankings[:, :, 1] = np.arange(depth, 0, -1)
         within = self.ranks < depth
         rankings[self.rows[within], self.ranks[within], 0] = self.numbers[within]
@@ -147,13 +153,14 @@ def arrays(case: Case) -> tuple[np.ndarray, JudgedHits]:
     for row, right in enumerate(relevant):
         judged[row, : len(right), 0] = range(len(right))
         judged[row, : len(right), 1] = list(right.values())
-    parts, depth = [], 0
+    parts, depths = [], np.zeros(len(relevant), np.int64)
     for name, rows in case.rows_of.items():
         run, place = case.runs[name], slice(rows.start, rows.stop)
         parts.append(_judged_hits(run, case.queries[place], relevant[place], rows.start))
-        depth = max(depth, int(np.diff(run.starts).max(initial=0)))
+        lengths = np.diff(run.starts)
+        depths[place] = [lengths[run.place[query]] if query in run else 0 for query in case.queries[place]]
     columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
-    return judged, JudgedHits(*columns, queries=len(relevant), depth=depth)
+    return judged, JudgedHits(*columns, depths)
 
 
 def _judged_hits(
