@@ -317,6 +317,9 @@ def test_answers_are_scored_by_the_language_of_the_paragraph(tmp_path):
     # "the" is an article of English paragraphs, not of German ones
     assert result["metrics"]["exact_match"]["languages"] == {"de-de": 0.0, "de-en": 1.0}
     assert result["counts"]["extra_queries"] == 1
+    (tmp_path / "dev.json").write_text(json.dumps({"other": "x"}))  # was scored 0, and the average halved
+    with pytest.raises(SteleError, match=r"dev\.json: found none of the 1 judged queries of de-de"):
+        run("mlqa", "--run", runs[0], f"de-de={tmp_path / 'dev.json'}", "--data", f"mlqa={tmp_path}")
     (tmp_path / "run").write_text(trec({"k": {"a": 1.0}}))
     with pytest.raises(SteleError, match="a ranking; this benchmark scores answers"):
         run("mlqa", "--run", f"de-de={tmp_path / 'run'}", "--data", f"mlqa={tmp_path}")

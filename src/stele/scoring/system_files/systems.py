@@ -83,6 +83,12 @@ def read_case(
         _add_answers(case, rights, outputs)
     else:
         _add_runs(case, name, rights, outputs)
+    for query_set, rows in case.rows_of.items():
+        if len(rights) > 1 and rows and case.missing[query_set] == len(rows):
+            raise SteleError(
+                f"{', '.join(str(output.path) for _, output in outputs)}: found none of the {len(rows)} judged queries "
+                f"of {query_set}; give its run, or leave out its judgments (--languages names the languages to score)"
+            )
     if sum(case.missing.values()) == len(case.queries):
         raise SteleError(f"{outputs[0][1].path}: none of its queries is judged; give judgments of the same data")
     return case
@@ -188,11 +194,6 @@ def _add_runs(case: Case, name: str, rights: Mapping[QuerySet, Mapping[str, Any]
         if candidates := collection_size((record for _, record in runs), query_set.name):
             case.candidates[query_set.name] = candidates
         case.missing[query_set.name] = sum(query not in run for query in right)
-        if len(rights) > 1 and right and case.missing[query_set.name] == len(right):
-            raise SteleError(
-                f"{where}: found none of the {len(right)} judged queries of {query_set.name}; give its run, or leave "
-                "out its judgments (--languages names the languages to score)"
-            )
         _check_collection(query_set, run, right)
         (case.relevant if benchmark.SCORED_BY == "judgments" else case.answers).extend(right.values())
 
