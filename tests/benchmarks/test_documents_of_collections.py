@@ -128,6 +128,8 @@ def test_entities_of_a_file_are_not_expanded(tmp_path):
     [
         ('{"id": "a", "contents": "one"}\n\n{"id": 2, "contents": "two"}\n', [("a", "", "one"), ("2", "", "two")]),
         ('{"id": "a", "contents": "<DOC> is a tag"}', [("a", "", "<DOC> is a tag")]),
+        ("1\ta <doc> tag\n2\tx\n", [("1", "", "a <doc> tag"), ("2", "", "x")]),  # was one document of the file's name
+        ("made\ton Monday\n<DOC id=1><TEXT>x</TEXT></DOC>", [("1", "", "x")]),
         ('[{"docid": "a", "title": "T", "text": "one"}]', [("a", "T", "one")]),
         ("\ufeffa\tone\ttwo\r\n\r\nb\t\r\n", [("a", "", "one\ttwo"), ("b", "", "")]),
         ("", []),

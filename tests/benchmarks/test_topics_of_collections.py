@@ -64,6 +64,7 @@ ACLIA = '<SET>\n<TOPIC ID="ACLIA2-CS-0002">\n<QUESTION LANG="CS"><![CDATA[什么
             [("7", "t", ""), ("8", "u", "")],
         ),
         ('301-AH\tLe  "Cri"\r\n', [("301-AH", 'Le "Cri"', "")]),
+        ("1\ta <query> tag\n2\tu", [("1", "a <query> tag", ""), ("2", "u", "")]),
         ('{"query_id": 4, "query": "q", "description": "d"}', [("4", "q", "d")]),
     ],
 )

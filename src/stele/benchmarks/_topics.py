@@ -42,6 +42,8 @@ NTCIR = {"zh": (SIMPLIFIED, "ct", "cn"), "ja": ("jp",), "ko": ("kr",), "cs": (SI
 NUMBERS = ("id", "no")  # these endings of a name (`query_id`) are not languages
 
 _TOPIC = re.compile(r"<(top|topic|query)(?:\s[^<>]*)?>", re.IGNORECASE)
+# the beginning of lines `id<TAB>title`, whose titles may have tags, but none that begins a line
+_LINES = re.compile(rf"\s*[^\s<>]+\t(?!.*^[ \t]*{_TOPIC.pattern})", re.DOTALL | re.IGNORECASE | re.MULTILINE)
 _FIELD = re.compile(rf"<(?:([a-z]+)[-_:])?({'|'.join(FIELDS)})(?:[-_:]([a-z]+))?(?:\s[^<>]*)?>", re.IGNORECASE)
 _CDATA = r"<!\[CDATA\[(?:[^]<]|\](?!\]>)|<(?!!\[CDATA\[))*+\]\]>"
 _TAG = re.compile(rf"{_CDATA}|<(/?)([A-Za-z][\w:.-]*)((?:\s[^<>]*)?)>")
@@ -63,7 +65,8 @@ def topics(path: Path, language: str, encoding: str | None = None) -> dict[str, 
     if len(content) > LARGEST:
         raise SteleError(f"{path}: more than {LARGEST >> 20} MB; this is not a file of topics")
     text = decoded(content.removeprefix(BOM), encoding, str(path))
-    kind = _of_json if text.lstrip()[:1] == "{" else _of_marks if _TOPIC.search(text) else _of_lines
+    has_marks = _TOPIC.search(text) and not _LINES.match(text)
+    kind = _of_json if text.lstrip()[:1] == "{" else _of_marks if has_marks else _of_lines
     read: dict[str, dict[str, str]] = {}
     foreign: dict[str, tuple[str, list[str]]] = {}  # topic in other languages -> its place, they
     for where, name, by_language in kind(path, text):

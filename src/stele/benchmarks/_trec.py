@@ -32,6 +32,8 @@ PARAGRAPHS = (b"\n</P>\n<P>\n", b"<P>", b"</P>")
 BLANKS = ("\r", "\t", " \n", "\n ")  # white space that may begin or end a line
 IDS, TEXTS = ("id", "docid", "_id"), ("contents", "text")
 
+# the beginning of lines `id<TAB>text`, whose texts may have tags, but none that begins a line
+_LINES = re.compile(rb"[^\s<>]+\t(?!.*^[ \t]*<doc[\s>])", re.DOTALL | re.IGNORECASE | re.MULTILINE)
 _START, _END = re.compile(rb"<(DOC|Doc|doc)(?:\s[^<>]*)?>"), re.compile(rb"</(?:DOC|Doc|doc)>")
 _NUMBER = re.compile(rb"<DOCNO>\s*([^<\r\n]*)(?:\s*</DOCNO>)?", re.IGNORECASE)
 _OTHER_ID = re.compile(rb"<DOCID>[^<]*</DOCID>", re.IGNORECASE)
@@ -115,7 +117,7 @@ def documents(path: Path) -> Iterator[Document]:
             raise SteleError(f"{path}: packed with {kind}; unpack it (gzip, bzip2, xz and zstd are read packed)")
         beginning = beginning.removeprefix(BOM).lstrip()
         is_json = beginning[:1] in (b"{", b"[")
-        tags = set() if is_json else {start[1] for start in _START.finditer(beginning)}
+        tags = set() if is_json or _LINES.match(beginning) else {start[1] for start in _START.finditer(beginning)}
         if tags:
             yield from _sgml(path, _bodies(path, handle, beginning, min(tags)))
             return
