@@ -228,6 +228,22 @@ def test_a_direction_s_name_is_of_it_alone(tmp_path):
         run("tatoeba", "--run", f"fr={tmp_path / 'run'}", "--data", f"tatoeba={tmp_path}")
 
 
+CODES = {"de": "deu_Latn", "en": "eng_Latn"}
+
+
+def test_a_pair_of_languages_that_are_given_apart(tmp_path):
+    """Its query set was unknown; of CLEF, each part alone was taken for a pair."""
+    for variant in CODES.values():
+        row = {"link": "a", "flores_passage": "A.", "question": variant}
+        (tmp_path / f"{variant}.jsonl").write_text(json.dumps(row))
+        (tmp_path / f"qrels.{variant}").write_text("Q0 0 C0 1\n")
+    (tmp_path / "run").write_text("Q0 Q0 C0 1 1 t\n")
+    for benchmark, name in (("belebele", "{}.jsonl"), ("clef", "qrels.{}")):
+        files = [f"{benchmark}:{part}={tmp_path / name.format(variant)}" for part, variant in CODES.items()]
+        result = scored(tmp_path, benchmark, "--run", f"de-en={tmp_path / 'run'}", "--data", *files)
+        assert all(metric["languages"] == {"de-en": 1.0} for metric in result["metrics"].values())
+
+
 def test_folds_are_one_run_and_share_no_query(tmp_path):
     (tmp_path / "qrels.txt").write_text("1 0 a 1\n2 0 a 1\n2 0 b 0\n3 0 b 0\n")
     (tmp_path / "fold1").write_text("1 Q0 a 1 2.0 t\n")

@@ -118,8 +118,9 @@ def _query_sets(
     possible = [*dict.fromkeys(made for _, made in held if made is not None)]
     entry = catalogue.entry(Benchmark, name)
     parts = {part for dataset in entry.judgments[:1] for part in data.get(dataset, {})}
-    known = [code for code in entry.languages if not parts or "all" in parts or code in parts]
-    known += sorted(parts - {"all", *entry.languages})
+    whole = not parts or "all" in parts
+    known = [code for code in entry.languages if whole or code in parts or parts.issuperset(code.split("-"))]
+    known += sorted(parts - {"all", *entry.languages, *(side for code in known for side in code.split("-"))})
     if any(made is None for _, made in held):  # another tool's file, which may hold any query set
         possible += [s for s in benchmark.query_sets(known) if s.name not in {made.name for made in possible}]
     names = {s.name for s in possible}
