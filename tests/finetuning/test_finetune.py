@@ -146,6 +146,13 @@ def test_dev_questions_without_a_second_candidate_are_left_out_and_counted(base,
     assert [row["step"] for row in record["dev_curve"]] == [2, 4]
 
 
+def test_a_missing_dev_set_is_told_before_the_training_set_is_read(base, tmp_path):
+    data = write_set(tmp_path / "d", [example(i) for i in range(40)])
+    with pytest.raises(SteleError, match=r"dev\.jsonl"):
+        finetune(base, data, tmp_path, {**DEV, "steps": 1})
+    assert not [*(tmp_path / "state").rglob("training")]
+
+
 def test_a_limited_dev_set_is_drawn_from_its_whole_length(base, tmp_path):
     """Its first half is unusable here; in XOR-Retrieve's file the first 1,000 of 2,110 have no question in Arabic."""
     dev = [{**example(i), "query": "?"} for i in range(30)] + [example(i) for i in range(30, 60)]

@@ -94,7 +94,7 @@ def run(args: Finetune) -> None:
     if start.get("encoding_changes"):
         log.warning("%s: not encoded as its base: %s", args.model, "; ".join(start["encoding_changes"]))
 
-    # the state of the run, which includes the training set, tokenised
+    # the state of the run, which includes its examples, tokenised
     inputs = {"encoder": args.encoder, **training, **{f"dev {name}": path for name, path in dev.items()}}
     if args.negatives:
         inputs["negatives"] = args.negatives
@@ -108,6 +108,10 @@ def run(args: Finetune) -> None:
     )
     read = partial(read_set, recipe, tokenizer)
     read_training = partial(read, recipe.training_set, "train", training, args.limit, args.negatives)
+    if recipe.needs_dev:  # read first: it is small, and may be missing
+        most = min((number for number in (recipe.dev_limit, args.limit) if number is not None), default=None)
+        read_dev = partial(read, recipe.dev_set, "dev", dev or training, most)
+        dev_data = examples_in(state / "dev", read_dev, process)
     data = examples_in(state / "training", read_training, process)
 
     # a dev set chooses the checkpoint, where the recipe says so
@@ -120,11 +124,8 @@ def run(args: Finetune) -> None:
     label, curve = f"finetune {args.model} on {recipe.training_set.name}", state / "curve.csv"
     selection, callbacks = None, {"curve": Curve(curve, label)}
     if recipe.needs_dev:
-        most = min((number for number in (recipe.dev_limit, args.limit) if number is not None), default=None)
-        read_dev = partial(read, recipe.dev_set, "dev", dev or training, most)
-        examples = examples_in(state / "dev", read_dev, process)
         epoch_steps = recipe.steps_per_epoch(len(data))
-        selection = Selection(state / "best", module.to(process.device), examples, recipe, epoch_steps, process)
+        selection = Selection(state / "best", module.to(process.device), dev_data, recipe, epoch_steps, process)
         callbacks["selection"] = selection
 
     # train and publish
