@@ -195,6 +195,13 @@ def test_what_lies_outside_the_scale_ends_in_an_arrow():
     assert 'aria-label="+0, interval -30 to +30"' in picture
 
 
+@pytest.mark.parametrize(("printed", "edge", "tip"), [(30.6, WHISKER_WIDTH - MARGIN, 8), (-30.6, MARGIN, -8)])
+def test_a_printed_difference_outside_the_scale_is_no_diamond_at_its_end(printed, edge, tip):
+    """KEPT's gain in Telugu on the study's page stood at +19, where the axis ends."""
+    picture = whisker(Difference(12.5, 8.5, 16.6, printed=printed), scale=18.6)
+    assert f'<path class="printed" d="M{float(edge + tip)} 11.0l{-tip} -6v12z"/>' in picture
+
+
 @pytest.mark.parametrize(
     ("ends", "scale"),
     [([], 1.0), ([0.0], 1.0), ([1.0] * 9 + [100.0], 1.0), ([2.0, 4.0], 4.0), ([0.0] * 4 + [3.0], 3.0)],

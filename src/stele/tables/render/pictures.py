@@ -119,7 +119,7 @@ def reach(differences: list[Difference]) -> float:
 def whisker(difference: Difference, scale: float) -> Ready:
     """Draws dot and whisker with zero, the bar around it and the printed value; `scale` is the difference at the ends.
 
-    A whisker that extends beyond the ends of the axis has an arrow there.
+    A whisker that extends beyond the ends of the axis has an arrow there, and so has a printed value beyond them.
     """
 
     def at(value: float) -> float:
