@@ -189,6 +189,17 @@ def test_the_picture_of_a_difference_has_its_places_on_one_scale():
     assert ticks == [(f"{MARGIN}.0", "−10"), (str(middle), "0"), (str(float(edge)), "+10")]
 
 
+def test_differences_in_another_unit_have_a_scale_of_their_own(folder, boxes, write):
+    """KEPT's alignment, reversed by .3 of at most 4, stood as a dot on the zero of an axis of 19 points."""
+    distance = {"key": "low_resource_te", "mean": -0.3, "interval": [-0.4, -0.2], "bar": 0.01, "controls": []}
+    claims = draw_claims(folder, boxes, write(ROW, ROW | distance))
+    ends = [
+        re.findall(r'<text class="tick"[^>]*>\+([^<]+)', claim_of(claims, key).comparisons[0].picture)
+        for key in ("hierarchical_loss", "low_resource_te")
+    ]
+    assert ends == [["3"], ["0.4"]]
+
+
 def test_what_lies_outside_the_scale_ends_in_an_arrow():
     picture = whisker(Difference(0.0, -30.0, 30.0), scale=10.0)
     assert picture.count('<path class="dot"') == 2

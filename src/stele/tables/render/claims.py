@@ -6,7 +6,7 @@ The verdicts on runs come from a file of `stele claims judge`; a page without it
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -133,11 +133,11 @@ def draw_claims(folder: Path, boxes: Boxes, verdicts: Path | None = None) -> Pap
         if not whole:
             raise ValueError("found a claim without its state, mean, interval, bar or controls")
 
-        # one scale for all pictures of the page
-        differences = [_difference(row) for row in rows.values() if row["interval"]]
+        # one scale for all pictures of the page in one unit; in another the smallest difference of interest is another
+        by_bar: dict[float, list[Difference]] = defaultdict(list)
         for row in rows.values():
-            differences += _controls(row).values()
-        scale = reach(differences)
+            by_bar[row["bar"]] += [*([_difference(row)] if row["interval"] else []), *_controls(row).values()]
+        scales = {bar: reach(differences) for bar, differences in by_bar.items()}
 
     claims: list[DrawnClaim] = []
     readers: dict[str, list[DrawnClaim]] = {}
@@ -148,7 +148,7 @@ def draw_claims(folder: Path, boxes: Boxes, verdicts: Path | None = None) -> Pap
         if row.get("interval") and not judged.error:
             rival = against(judged.claim, row, paper, tables)
             missing = list(notes(row, _covered(judged.claim, row, paper, boxes)))
-        comparisons = list(_comparisons(row, rival, missing, scale))
+        comparisons = list(_comparisons(row, rival, missing, scales.get(row.get("bar"), 1.0)))
         claim = _draw(judged, cells, row, comparisons, _where(row, judged_runs.get("scale", "")))
         claims.append(claim)
         for link in cells:
