@@ -11,7 +11,7 @@ import pytest
 from stele.errors import SteleError
 from stele.papers.claims import load_claims
 from stele.tables.render import pages
-from stele.tables.render.claims import draw_claims, place
+from stele.tables.render.claims import PaperClaims, draw_claims, place
 from stele.tables.render.pictures import MARGIN, WHISKER_WIDTH, Difference, Picture, reach, whisker
 from tests.tables.rendering import filled
 
@@ -110,6 +110,14 @@ def test_a_line_names_its_only_rival_and_claims_are_folded_by_section(folder, bo
     assert [*claims.sections][:2] == ["section 2", "section 3.1"]
     assert sum(map(len, claims.sections.values())) == len(claims.others)
     assert claims.verdicts[-1] == "seen here"
+
+
+def test_places_stand_in_the_order_of_their_numbers(root):
+    claim = draw_claims(root / "paper_tables/clir_lm", {}).others[0]
+    given = ["Table 10", "section 10.1", "footnote 10", "Table 9", "section 4.10", "footnote 4", "section 4.9"]
+    claims = PaperClaims([], [replace(claim, section=name) for name in given], {}, "", [], {})
+    sections = ["section 4.9", "section 4.10", "section 10.1", "Table 9", "Table 10", "footnote 4", "footnote 10"]
+    assert [*claims.sections] == sections
 
 
 def test_verdicts_of_runs_stand_beside_those_on_print_with_their_controls(folder, boxes, verdicts):

@@ -98,7 +98,7 @@ class PaperClaims:
     def sections(self) -> dict[str, list[DrawnClaim]]:
         """Claims that are not main claims, by section, in the order of the paper."""
         sections: dict[str, list[DrawnClaim]] = {}
-        for claim in sorted(self.others, key=lambda claim: _SECTION.sub("0", claim.section)):
+        for claim in sorted(self.others, key=lambda claim: _in_paper(claim.section)):
             sections.setdefault(claim.section, []).append(claim)
         return sections
 
@@ -222,7 +222,9 @@ def place(name: str) -> str:
     return f"appendix {name}" if name[0].isupper() else name.replace("footnote", "footnote ")
 
 
-_SECTION = re.compile(r"^section ")  # before appendices and tables
+def _in_paper(section: str) -> list[str | int]:
+    """Sort key of a place in words: sections before appendices and tables, and numbers by their value."""
+    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", section.removeprefix("section "))]
 
 
 def section(places: Iterable[str]) -> str:
