@@ -1,5 +1,8 @@
 """Reasons under a table: alike ones once, in words of rows, without paths."""
 
+from rendering import render
+
+from stele.tables.render.formats import to_markdown
 from stele.tables.render.summary import by_rows, merged, without_paths
 
 
@@ -21,3 +24,20 @@ def test_an_error_has_no_path_of_a_file():
     why = "First and Second: results/a/queries.parquet: lacks 8 queries that /x/b/queries.parquet has, for example 'q'"
     assert without_paths(why) == "First and Second: lacks 8 queries that the other has, for example 'q'"
     assert without_paths("r/a.json: no file r/a/queries.parquet, where") == "no file queries.parquet, where"
+
+
+def test_rows_of_one_label_are_told_apart_by_their_groups(bench, msm):
+    """MSM, table 9 has the same three rows twice: what holds for three of the six held for all rows."""
+    unavailable = {"state": "unavailable", "reason": "no data"}
+    names = ("mbert", "xlmr", "msm")
+    rows = {
+        f"{model}/{setting}/mrtydi": unavailable for setting in ("zero_shot_marco", "multilingual") for model in names
+    }
+    group = "Cross-lingual zero-shot transfer (models are fine-tuned on English data)"
+    for count, said in (
+        (2, f"mBERT under {group}, XLMR under {group}"),
+        (3, f"all rows under {group}"),
+        (6, "all rows"),
+    ):
+        page = render(to_markdown, bench, msm[9], rows=dict([*rows.items()][:count]))
+        assert f"**unavailable**: not available. {said}: no data." in page

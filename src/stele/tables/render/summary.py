@@ -7,7 +7,7 @@ import statistics
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from stele.evaluation.metrics import load_metric
 from stele.files.formats import amount
@@ -27,6 +27,7 @@ from stele.tables.values.significance import BETTER, Comparisons, at_guess, comp
 EXPECTED = ("not run", "not built")  # states whose reasons are many and alike
 SHOWN = 5  # of such reasons
 Rows = TypeVar("Rows", bound=Hashable)
+Row: TypeAlias = tuple[str, str]  # labels of a row and of its group
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _PATH = re.compile(r"\S*/(\S+\.(?:parquet|json|csv))")
 
@@ -115,30 +116,45 @@ def _prints(cell: Cell, mark: str) -> bool:
 
 def _states(cells: Sequence[Cell], grids: Collection[Grid]) -> list[StateNote]:
     notes, missing = [], {box.raised.partition(",")[0] for box in shown(grids, "ours") if box.text == MISSING}
-    labels = list(dict.fromkeys(cell.row.label for cell in cells))
+    rows = {_row(cell) for cell in cells}
     for state in STATES.values():
         of_state = [cell for cell in cells if cell.outcome.state == state.name]
         if of_state:
             mark = state.letter if state.letter in missing else ""
             meaning = "" if state.name == "measured" else state.meaning
-            notes.append(StateNote(state.name, len(counted(of_state)), mark, meaning, _reasons(of_state, labels)))
+            notes.append(StateNote(state.name, len(counted(of_state)), mark, meaning, _reasons(of_state, rows)))
     return notes
 
 
-def _reasons(cells: Sequence[Cell], labels: Sequence[str]) -> dict[str, list[str]]:
-    """Labels of the rows by their cells' reason, with similar reasons merged; `labels` are those of all rows."""
-    rows: dict[str, dict[str, None]] = {}
+def _row(cell: Cell) -> Row:
+    return cell.row.label, cell.group.label
+
+
+def _reasons(cells: Sequence[Cell], table_rows: Collection[Row]) -> dict[str, list[str]]:
+    """Labels of the rows by their cells' reason, with similar reasons merged; `table_rows` are those of the table."""
+    rows: dict[str, dict[Row, None]] = {}
     for cell in cells:
         if cell.outcome.reason:
-            rows.setdefault(without_paths(cell.outcome.reason), {})[cell.row.label] = None
-    named = {reason: tuple(rows_of) for reason, rows_of in rows.items()}
-    named = {reason: ("all rows",) if rows_of == tuple(labels) else rows_of for reason, rows_of in named.items()}
+            rows.setdefault(without_paths(cell.outcome.reason), {})[_row(cell)] = None
+    named = {reason: _labels_of(rows_of, {*table_rows} - rows_of.keys()) for reason, rows_of in rows.items()}
     notes = {reason: list(rows_of) for reason, rows_of in by_rows(named).items()}
     if cells[0].outcome.state in EXPECTED and len(notes) > SHOWN + 1:
         rest = list(notes)[SHOWN:]
         notes = {reason: notes[reason] for reason in notes if reason not in rest}
         notes["each cell of the HTML page has its own reason"] = [f"{len(rest)} more"]
     return notes
+
+
+def _labels_of(rows: Collection[Row], others: Collection[Row]) -> tuple[str, ...]:
+    """Labels of rows, each once; with their groups if `others`, the rest of the table, have rows of the same labels."""
+    if not others:
+        return ("all rows",)
+    shared = {label for label, _ in others}
+    whole = {group for label, group in rows if label in shared} - {"", *(group for _, group in others)}
+    names = (
+        ("all rows", group) if group in whole else (label, group if label in shared else "") for label, group in rows
+    )
+    return tuple(dict.fromkeys(f"{label} under {group}" if group else label for label, group in names))
 
 
 def _legend(cells: Sequence[Cell], context: Context, tests: Comparisons, grids: Collection[Grid]) -> list[str]:
