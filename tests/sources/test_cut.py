@@ -45,7 +45,8 @@ def take(mirror, site, tmp_path):
         where = ["--mirrors", place, "--offline", "--attempts", "2", "--backoff", "0.001"]
         where += ["--manifest", str(mirror / "manifest.json")] if generated else []
         where += ["--state", str(tmp_path / "state" / over), "--output", str(output)]
-        code = cli.main(["sources", "dataset", "--dataset", dataset, "--part", "sw", "--first", str(first), *where])
+        limit = ["--first", str(first)] if first else []
+        code = cli.main(["sources", "dataset", "--dataset", dataset, "--part", "sw", *limit, *where])
         return code, output.parent, json.loads(output.read_text()) if output.exists() else None
 
     return call
@@ -122,7 +123,7 @@ def test_a_killed_download_goes_on_where_it_was(take, mirror, served, tmp_path):
     served.faults[f"/{CC100}"] = [{}, {}, {"end": 1000}, {"status": 503}]
     code, _, _ = take("cc100", 800, "server")
     assert code == 1
-    (part,) = (tmp_path / "state/server").glob("?" * 12 + "-sw.txt.xz")
+    (part,) = (tmp_path / "state/server").glob("*-sw.txt.xz.part")
     have, requests = part.stat().st_size, len(served.of(f"/{CC100}"))
     assert have == 3 * places.SMALLEST + 1000
     code, folder, _ = take("cc100", 800, "server")
@@ -133,6 +134,15 @@ def test_a_killed_download_goes_on_where_it_was(take, mirror, served, tmp_path):
     )
     ranges = [request.range for request in served.of(f"/{CC100}")]
     assert ranges[0] == f"bytes=0-{places.SMALLEST - 1}" and ranges[requests].startswith(f"bytes={have}-")
+
+
+def test_a_beginning_that_was_killed_is_not_taken_for_the_whole(take, mirror, served, tmp_path):
+    """Neither are its bytes fetched twice."""
+    served.faults[f"/{CC100}"] = [{}, {"status": 403}]
+    assert take("cc100", 800, "server")[0] == 1
+    assert take("cc100", None, "server", generated=False)[0] == 0
+    assert (tmp_path / "server/cc100/None/sw.txt.xz").read_bytes() == (mirror / CC100).read_bytes()
+    assert served.requests[-1].range == f"bytes={places.SMALLEST}-"
 
 
 def test_a_server_that_ignores_ranges_is_read_no_further(take, mirror, served):

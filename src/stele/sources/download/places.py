@@ -90,14 +90,15 @@ class Places:
         expected = self._generated(file, what) if self.manifest is not None else None
         reasons = []
         for place, url, address in self._addresses(file):
-            part = self._target(url)
-            target = part.with_name(f"beginning-{part.name}")
-            part.parent.mkdir(parents=True, exist_ok=True)
+            whole = self._target(url)
+            target = whole.with_name(f"beginning-{whole.name}")
+            whole.parent.mkdir(parents=True, exist_ok=True)
             try:
                 if place == "folder":
                     beginning: Beginning = LocalBeginning(Path(address))
                 else:
-                    beginning = RemoteBeginning(address, part, self.policy)
+                    # as `fetch` calls what is not the whole file, and goes on with
+                    beginning = RemoteBeginning(address, whole.with_name(f"{whole.name}.part"), self.policy)
                 made = use(beginning, target)
                 if expected is not None and beginning.whole not in (None, expected["bytes"]):
                     raise Mismatch(f"{address}: has {beginning.whole:,} bytes, the manifest says {expected['bytes']:,}")
