@@ -95,6 +95,8 @@ def test_a_sentence_transformers_folder_is_kept_whole(run, local):
     (st / "2_Dense").mkdir()
     (st / "2_Dense" / "config.json").write_text(json.dumps({"in_features": 8}))
     torch.save({"linear.weight": torch.eye(8)}, st / "2_Dense" / "pytorch_model.bin")
+    (st / "1_Pooling").rename(local / "1_Pooling")
+    (st / "1_Pooling").symlink_to(local / "1_Pooling")  # as one head for several models
     assert run("--path", str(st)) == 0
     have = {
         path.relative_to(run.folder).as_posix()

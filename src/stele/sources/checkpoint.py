@@ -31,6 +31,7 @@ from stele.artifacts.records import (
 )
 from stele.catalogue.datasets import mirror_path
 from stele.catalogue.hub import CONFIG, MODULES, WEIGHTS, address, read_files, repository
+from stele.catalogue.user_data import listing
 from stele.command.arguments import Json, NewRecord, record_of
 from stele.errors import SteleError
 from stele.files.atomic import MARK, RECORD, atomic_directory
@@ -204,8 +205,7 @@ def link_folder(source: Path, folder: Path) -> list[str]:
     if not any((source / name).is_file() for name in (CONFIG, MODULES)) and not model_folders(source):
         have = ", ".join(sorted(path.name for path in source.iterdir())[:8]) or "nothing"
         raise SteleError(f"{source}: not a checkpoint (neither {CONFIG} nor {MODULES}); the folder holds {have}")
-    files = [path.relative_to(source).as_posix() for path in sorted(source.rglob("*")) if path.is_file()]
-    names = [name for name in read_files(files) if Path(name).name not in (RECORD, MANIFEST)]
+    names = [name for name in read_files(listing(source)) if Path(name).name not in (RECORD, MANIFEST)]
     for name in names:
         link_file(source / name, folder, name, str(source))
     return names
