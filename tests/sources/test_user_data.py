@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from stele.benchmarks._files import below
 from stele.catalogue import datasets, user_data
 from stele.catalogue.schema.datasets import Part
 from stele.command import cli
@@ -147,6 +148,26 @@ def _run(tmp_path: Path, source: Part, folder: Path) -> int:
     return cli.main(
         ["sources", "dataset", "--dataset", name, "--part", "all", "--source", json.dumps(source.given()), *where]
     )
+
+
+@pytest.mark.parametrize("files", [user_data.listing, lambda folder: [*below(folder)]])
+def test_a_folder_that_cannot_be_looked_into_is_an_error(tmp_path, monkeypatch, files):
+    """But for that of a file system's own, which belongs to root."""
+    for name in ("a", "lost+found"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "de.txt").write_text("Text")
+    scan, closed = os.scandir, ["lost+found"]
+
+    def scandir(folder):
+        if Path(folder).name in closed:
+            raise PermissionError(13, "Permission denied", str(folder))
+        return scan(folder)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    assert [*map(str, files(tmp_path))] in (["a/de.txt"], [str(tmp_path / "a" / "de.txt")])
+    closed.append("a")
+    with pytest.raises(SteleError, match=r"a: cannot be looked into \(Permission denied\)"):
+        files(tmp_path)
 
 
 @pytest.mark.parametrize("many", [0, 2000])

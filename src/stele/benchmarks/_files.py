@@ -15,7 +15,7 @@ from stele import catalogue
 from stele.benchmarks.types import Data
 from stele.catalogue.schema.languages import Language
 from stele.errors import SteleError
-from stele.files.reading import DECODER, JsonObject, check_surrogates, open_bytes, parse_json, reading
+from stele.files.reading import DECODER, JsonObject, check_surrogates, open_bytes, parse_json, reading, refuse_closed
 
 BLOCK = 1 << 20  # characters read at a time
 
@@ -86,7 +86,7 @@ def below(folder: Path) -> Iterator[Path]:
     """Yields all files below a folder, also below linked folders (user data is linked); a file yields itself."""
     if folder.is_file():
         yield folder
-    for place, _, names in os.walk(folder, followlinks=True):
+    for place, _, names in os.walk(folder, onerror=refuse_closed, followlinks=True):
         yield from (Path(place, name) for name in names)
 
 

@@ -15,6 +15,7 @@ from urllib.parse import unquote, urlsplit
 from stele.catalogue.schema.datasets import Part, PartFile
 from stele.errors import SteleError
 from stele.files.digests import digest, file_digests, folder_digest
+from stele.files.reading import refuse_closed
 
 MANY = 2000  # files of a folder from which on they are remembered together
 
@@ -22,12 +23,12 @@ MANY = 2000  # files of a folder from which on they are remembered together
 def listing(folder: Path | str) -> list[str]:
     """Sorted relative paths of the files below a folder and its links to folders, without hidden ones.
 
-    Raises SteleError if it is no folder.
+    Raises SteleError if it is no folder, or one below it cannot be looked into.
     """
     folder, paths = Path(folder).expanduser(), []
     if not folder.is_dir():
         raise SteleError(f"{folder}: {'a file, want a folder' if folder.exists() else 'no such folder'}")
-    for root, folders, files in os.walk(folder, followlinks=True):
+    for root, folders, files in os.walk(folder, onerror=refuse_closed, followlinks=True):
         folders[:] = sorted(name for name in folders if not name.startswith(".") and not _leads_up(Path(root, name)))
         below = Path(root).relative_to(folder).as_posix()
         paths += [name if below == "." else f"{below}/{name}" for name in files if not name.startswith(".")]

@@ -298,6 +298,13 @@ def refuse_pipe(path: Path) -> None:
         raise SteleError(f"{path}: a pipe, which can be read only once; write it to a file first")
 
 
+def refuse_closed(error: OSError) -> None:
+    """Raises SteleError for a folder that cannot be read, which os.walk leaves out in silence; for its `onerror`."""
+    own = Path(error.filename).name == "lost+found"  # of a file system, for root alone
+    if not own and not isinstance(error, FileNotFoundError | NotADirectoryError):
+        raise SteleError(f"{error.filename}: cannot be looked into ({error.strerror}); mend that, or move it elsewhere")
+
+
 def find_file(folder: Path, patterns: Sequence[str], wanted: str) -> Path:
     """Finds the one file in or below `folder` whose name fits the first pattern that any fits.
 

@@ -43,10 +43,7 @@ def collect(source: Part, folder: Path, into: Path, manifest: Manifest | None) -
         names = user_documents.files_of(folder, source.part)
         folder, _ = user_documents.place_of(folder)
     else:
-        try:
-            names = listing(folder)
-        except SteleError:
-            raise SteleError(f"{where}: this folder does not exist; correct the path in config.yaml") from None
+        names = listing(folder)
     facts: Facts = {}
     origins: set[str] = set()
     missing: list[str] = []
