@@ -69,11 +69,21 @@ def test_the_commands_are_found():
 
 
 @pytest.mark.parametrize("call", ["retrieval project", "scoring count_lengths", "tables card"])
-def test_a_file_of_the_users_is_not_replaced_by_the_record_beside_an_output(call, tmp_path, capsys):
-    (tmp_path / "thesis.json").write_text('{"title": "Thesis"}')
-    before, name = tree(tmp_path), "thesis.md" if "card" in call else "thesis.csv"
-    assert cli.main([*call.split(), "--output", str(tmp_path / name)]) == 1
-    assert "thesis.json: is not a record of Stele's" in capsys.readouterr().err and tree(tmp_path) == before
+def test_a_file_of_the_users_is_not_replaced_by_an_output_or_the_record_beside_it(call, tmp_path, capsys):
+    name = "thesis.md" if "card" in call else "thesis.csv"
+    for users, reason in (("thesis.json", "is not a record of Stele's"), (name, "is not an output of `")):
+        (tmp_path / users).write_text('{"title": "Thesis"}')
+        before = tree(tmp_path)
+        assert cli.main([*call.split(), "--output", str(tmp_path / name)]) == 1
+        err = capsys.readouterr().err
+        assert f"{users}: " in err and reason in err and tree(tmp_path) == before
+        (tmp_path / users).unlink()
+
+
+def test_a_result_is_not_replaced_by_a_manifest(tmp_path, capsys):
+    (tmp_path / "direct.json").write_text('{"job": "score"}')
+    assert cli.main(["tables", "manifest", "--results-dir", str(tmp_path), "--output", f"{tmp_path}/direct.json"]) == 1
+    assert "direct.json: was made by `score`" in capsys.readouterr().err
 
 
 def test_a_folder_is_replaced_if_it_is_new_empty_or_of_the_same_job_alone(tmp_path):

@@ -134,6 +134,12 @@ def test_the_command_names_what_was_given_and_no_more(results, model, scale, lan
     assert reproduce_command([given], scale) == f"stele evaluate {words}"
 
 
+def test_a_card_of_two_names_is_written_again(results, tmp_path):
+    """Each file has its record beside it, by which the next call knows it."""
+    call = ["tables", "card", "--results", str(results()), "--output", f"{tmp_path}/a.md", f"{tmp_path}/b.html"]
+    assert cli.main(call) == 0 and cli.main(call) == 0
+
+
 def test_the_command_of_a_known_model_in_a_folder_and_of_a_prompt_of_two_lines(results):
     (one,) = read([results()])
     job = {**one.job, "encoding": {"query_prompt": "Instruct: a\nQuery: "}}

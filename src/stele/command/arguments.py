@@ -133,10 +133,16 @@ def record_beside(job: str, folders: Sequence[str], *files: str) -> AfterValidat
 
 
 def record_as_json(job: str) -> AfterValidator:
-    """Validator of a file whose record is the .json next to it: raises SteleError if another job wrote that record."""
+    """Validator of a file whose record is the .json next to it: raises SteleError if `job` did not write what exists.
+
+    A file without a record is another's, since Snakemake deletes both before a job.
+    """
 
     def check(file: Path) -> Path:
-        check_record(file.with_suffix(".json"), job)
+        record = file.with_suffix(".json")
+        check_record(record, job)
+        if file.exists() and not record.exists():
+            raise SteleError(f"{file}: exists, and is not an output of `{job}`; give another name, or remove it first")
         return file
 
     return AfterValidator(check)

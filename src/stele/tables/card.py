@@ -38,11 +38,12 @@ def run(args: Card) -> None:
     scale = read_stamp(folder) if folder else None
     card = make_card(evaluated, scale or "", str(folder or ""), args.user_data)
     write_card("card", card, args.output)
-    records.write_record(
-        args.output[0].with_suffix(".json"),
-        job=JOB,
-        inputs={entry.result.benchmark: path for entry, path in zip(evaluated, args.results, strict=True)},
-        clock=clock,
-        model=evaluated[0].result.model,
-        content=digest([*cells(card)]),
-    )
+    for record in dict.fromkeys(file.with_suffix(".json") for file in args.output):
+        records.write_record(
+            record,
+            job=JOB,
+            inputs={entry.result.benchmark: path for entry, path in zip(evaluated, args.results, strict=True)},
+            clock=clock,
+            model=evaluated[0].result.model,
+            content=digest([*cells(card)]),
+        )
