@@ -92,6 +92,19 @@ def test_a_plain_base_s_encoder_suggests_its_training_s_pooling(tmp_path, base, 
     )
 
 
+def test_a_suggestion_that_was_overruled_for_a_training_is_not_passed_on(tmp_path, base, pairs):
+    """sentence-transformers would pool a model by its base's suggestion, cls, though it was trained by the mean."""
+    (tmp_path / "first").mkdir()
+    assert main(arguments(tmp_path / "first", base, pairs)) == 0
+    assert load_encoder(tmp_path / "first/out").spec.pooling == "cls"
+    said = {"config": {"pooling": "mean", "normalize": True, "max_length": 20}}
+    start = tmp_path / "first/out/record.json"
+    assert main([*arguments(tmp_path, start, pairs), "--encoding", json.dumps(said)]) == 0
+    suggested = same_in_both(tmp_path / "out").spec
+    assert (suggested.pooling, suggested.normalize, suggested.query_length) == ("mean", True, 20)
+    assert read_record(tmp_path / "out/record.json")["pooling"] == "mean"
+
+
 def test_a_fine_tuned_base_is_still_read_as_it_was_fine_tuned(tmp_path, base, pairs):
     """Its encoding is kept; the last token's states are no vectors that a pretraining makes."""
     copytree(base.parent, tmp_path / "tuned")

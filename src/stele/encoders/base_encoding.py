@@ -37,13 +37,17 @@ def stated_encoding(folder: Path, overrides: Mapping[str, Values] = MappingProxy
     Returns None for a plain checkpoint, or an encoder trained from one, if no override sets a pooling. Raises
     SteleError for two towers.
     """
-    states = (folder / SPEC_FILE).exists() or ((folder / MODULES).exists() and not is_suggestion(folder))
-    if not states and not any("pooling" in values for values in overrides.values()):
+    if not _states(folder) and not any("pooling" in values for values in overrides.values()):
         return None
     spec = resolve(folder, {**overrides, BENCHMARK: SOME_INSTRUCTION}).spec
     if spec.towers == "separate":
         raise SteleError(f"{folder}: it was fine-tuned with separate towers; give a base with one encoder")
     return spec
+
+
+def _states(folder: Path) -> bool:
+    """Whether a folder states its encoding, rather than only suggesting one."""
+    return (folder / SPEC_FILE).exists() or ((folder / MODULES).exists() and not is_suggestion(folder))
 
 
 def training_pooling(stated: EncodingSpec, wanted: str | None, base: Path) -> str:
@@ -83,7 +87,7 @@ def encoding_changes(stated: EncodingSpec | None, spec: EncodingSpec) -> list[st
 
 def write_encoding(folder: Path, base: Path, model: Any, stated: EncodingSpec | None, spec: EncodingSpec) -> None:
     """Adds the files that state its encoding to a trained encoder's folder; for a plain base, as a suggestion."""
-    if stated is None or not any((base / name).exists() for name in (SPEC_FILE, MODULES)):
+    if stated is None or not _states(base):
         write_modules(folder, model, spec, suggestion=True)
     elif (base / SPEC_FILE).exists():
         write_spec(folder, spec)
