@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from tiny_models import random_model
+from tiny_models import random_model, subword_tokenizer
 from todays_folders import causal_folder
 from transformers import AutoConfig
 
@@ -46,6 +46,19 @@ def test_a_family_that_sees_padding_gets_none(tmp_path, folders, texts, family):
     encoder = load_encoder(tmp_path, {"pooling": "mean", "normalize": True, "query_length": 40, "passage_length": 40})
     alone = np.concatenate([encoder.encode([text], "query") for text in texts])
     assert np.abs(encoder.encode(texts, "query") - alone).max() < 1e-5
+
+
+def test_a_long_text_s_vector_does_not_depend_on_the_texts_before_it(tmp_path):
+    """BigBird reads texts longer than 28 tokens by blocks here, until the first shorter one."""
+    shape = {"num_hidden_layers": 2, "hidden_size": 32, "num_attention_heads": 2, "intermediate_size": 48}
+    shape |= {"block_size": 4, "num_random_blocks": 1, "max_position_embeddings": 128, "pad_token_id": 1}
+    tokenizer = subword_tokenizer()
+    random_model(AutoConfig.for_model("big_bird", vocab_size=len(tokenizer), **shape)).save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    encoder = load_encoder(tmp_path, {"pooling": "mean", "query_length": 100, "passage_length": 100})
+    first = encoder.encode(["a b c d " * 20], "query")
+    encoder.encode(["the river"], "query")
+    assert np.abs(encoder.encode(["a b c d " * 20], "query") - first).max() < 1e-5
 
 
 @pytest.mark.parametrize(

@@ -50,6 +50,8 @@ def load_backbone(
     with reading(folder / "config.json", "configuration of a model", "want a model folder"), quiet():
         config = AutoConfig.from_pretrained(folder, local_files_only=True)
     config.use_cache = False  # the cache of models that read from left to right is for texts that are continued
+    if config.model_type == "big_bird":  # transformers gives up block-sparse attention for good at a short text
+        config.attention_type = "original_full"
     _set_layer(config, layer, folder)
     if dropout is not None:
         for name in DROPOUTS:
