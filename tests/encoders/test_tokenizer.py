@@ -1,6 +1,7 @@
 """A tokenizer that gives other ids than in training is refused when the encoder is loaded."""
 
 import pytest
+from tiny_models import make_folder
 from todays_folders import change
 
 from stele.encoders.backbone import load_backbone
@@ -28,6 +29,16 @@ def test_a_damaged_probe_is_refused(saved):
     (saved / PROBE_FILE).write_text("{}")
     with pytest.raises(SteleError, match="not a readable tokenizer probe"):
         load_encoder(saved)
+
+
+@pytest.mark.parametrize("family", ["bert", "xlm-roberta", "distilbert"])
+def test_a_folder_without_a_vocabulary_is_refused(tmp_path, family):
+    """As `model.save_pretrained` alone leaves it: every word would be unknown, and texts of one length all alike."""
+    folder = make_folder(tmp_path, family)
+    for path in folder.glob("tokenizer*"):
+        path.unlink()
+    with pytest.raises(SteleError, match=r"its tokenizer has special tokens alone, no vocabulary"):
+        load_encoder(folder, {"pooling": "mean", "max_length": 20})
 
 
 def test_the_probe_ignores_truncation(folders):

@@ -55,7 +55,8 @@ def load_tokenizer(folder: Path):
     """Loads the fast tokenizer of a folder; it pads on the right.
 
     The DPR tokenizer classes are never used: they lower-case whatever the tokenizer's files say. Raises SteleError for
-    a slow tokenizer, one without a padding token, and one that does not add the end token that its settings ask for.
+    a slow tokenizer, one of special tokens alone or without a padding token, and one that does not add the end token
+    that its settings ask for.
     """
     from transformers import AutoTokenizer, BertTokenizer
 
@@ -69,6 +70,8 @@ def load_tokenizer(folder: Path):
             f"{folder}: found tokenizer class {name}, want a fast one (tokenizer.json); "
             "save it once with AutoTokenizer and give that folder"
         )
+    if len(tokenizer) <= len({*tokenizer.all_special_ids}):  # transformers makes one where the vocabulary is missing
+        raise SteleError(f"{folder}: its tokenizer has special tokens alone, no vocabulary; want tokenizer.json")
     if tokenizer.pad_token_id is None:
         raise SteleError(f"{folder}: its tokenizer has no padding token; use that of an encoder")
     _check_end_token(folder, tokenizer)
