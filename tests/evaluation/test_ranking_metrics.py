@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from stele.artifacts.run import run_of
-from stele.benchmarks.tatoeba import Tatoeba
+from stele.benchmarks.tatoeba import Tatoeba, line_judgments, line_passages
 from stele.benchmarks.types import QuerySet
 from stele.errors import SteleError
 from stele.evaluation.aggregate import by_language, over_seeds
@@ -78,6 +78,13 @@ def test_tatoeba_takes_the_lowest_line_of_equals(sentences):
     # all find line 0, so one line in each direction is right; were it the highest, line 2 would be
     assert languages_of(case, "accuracy", "macro")["languages"] == {"fr": 1 / 4, "te": 1 / 2}
     assert load_metric("accuracy").values(case)[:4].tolist() == [1.0, 0.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("size", [9, 10_000, 10_001, 12_345])
+def test_the_first_of_any_number_of_lines_has_the_highest_id(size):
+    names = [passage.id for passage in line_passages(["x"] * size)]
+    assert names == sorted({*names}, reverse=True) and len(names) == size
+    assert list(line_judgments(size).values()) == [{name: 1} for name in names]
 
 
 # --- XSA and XDA ---

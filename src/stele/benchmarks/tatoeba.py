@@ -87,4 +87,5 @@ def line_judgments(size: int) -> Judgments:
 
 
 def _passage_id(number: int, size: int) -> str:
-    return f"{size - 1 - number:04d}"
+    width = max(4, len(str(size - 1)))  # of equal width, as a run orders ids as texts
+    return f"{size - 1 - number:0{width}d}"
