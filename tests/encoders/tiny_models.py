@@ -98,6 +98,19 @@ def make_folder(folder: Path, family: str = "xlm-roberta", seed: int = 0, pooler
     return Path(folder)
 
 
+def make_gemma_folder(folder: Path, both_ways: bool) -> Path:
+    """Saves a random Gemma of two layers, which reads from left to right or both ways."""
+    from transformers import Gemma3TextConfig
+
+    tokenizer = _wordpiece_tokenizer()
+    sizes = {"hidden_size": WIDTH, "intermediate_size": 48, "num_hidden_layers": 2, "max_position_embeddings": 64}
+    sizes |= {"num_attention_heads": 2, "num_key_value_heads": 2, "head_dim": 16, "vocab_size": len(tokenizer)}
+    config = Gemma3TextConfig(**sizes, pad_token_id=0, use_bidirectional_attention=both_ways)
+    random_model(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
 def random_mbart(words: int, layers: int = 1, **more):
     """A random model that writes text for text."""
     import torch

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from tiny_models import WIDTH, make_folder
+from tiny_models import WIDTH, make_folder, make_gemma_folder
 from transformers import AutoTokenizer, BertForSequenceClassification
 
 from stele.encoders.backbone import load_backbone
@@ -113,6 +113,14 @@ def test_a_length_beyond_the_model_and_too_many_layers_are_refused(bert, judged)
         made(judged, bert.parent, length=65)
     with pytest.raises(SteleError, match="tuned_layers is 5, but the model has 4 layers"):
         made(judged, bert.parent, tuned_layers=5)
+
+
+def test_a_model_that_reads_from_left_to_right_is_refused(tmp_path, judged):
+    """Its first token has seen no text: all documents had one score."""
+    with pytest.raises(SteleError, match="a gemma3_text that reads from left to right"):
+        made(judged, make_gemma_folder(tmp_path / "one way", both_ways=False))
+    module = made(judged, make_gemma_folder(tmp_path / "both ways", both_ways=True))
+    assert np.ptp(scored(module, np.arange(len(judged)))) > 1e-3
 
 
 def test_layers_that_are_initialised_anew_must_be_trained():

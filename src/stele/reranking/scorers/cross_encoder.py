@@ -87,6 +87,7 @@ class Scorer(TrainedScorer):
         """Creates the encoder with a head drawn by `seed`, untuned weights frozen. SteleError for too many layers."""
         folder, recipe = self.sources.encoder, self.recipe
         backbone, new = load_backbone(folder, recipe.head, seed=seed, dropout=recipe.dropout)
+        _refuse_left_to_right(backbone, folder)
         layers = encoder_layers(backbone, folder)
         for name in ("tuned_layers", "reset_layers"):
             if (getattr(recipe, name) or 0) > len(layers):
@@ -109,6 +110,17 @@ class Scorer(TrainedScorer):
         elif not model.pooled and getattr(backbone, "pooler", None) is not None:
             backbone.pooler.requires_grad_(False)  # its output is not used
         return model
+
+
+def _refuse_left_to_right(backbone: nn.Module, folder: Path) -> None:
+    """Raises SteleError if the state of the first token, which is scored, is the same whatever follows."""
+    with torch.no_grad():
+        state, other = first_states(backbone, torch.tensor([[0, 1, 1], [0, 2, 3]]), None)
+    if torch.allclose(state, other, atol=1e-5):
+        raise SteleError(
+            f"{folder}: a {backbone.config.model_type} that reads from left to right, so that its first token, which "
+            "a cross-encoder scores, has seen no text; use a model that reads both ways"
+        )
 
 
 def _load_kept_head(head: nn.Linear, folder: Path) -> None:
