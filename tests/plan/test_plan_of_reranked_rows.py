@@ -68,6 +68,15 @@ def test_a_scale_forces_keys_of_the_recipe_and_the_paper_s_has_none():
     assert (code["loss"], code["reset_layers"], code["dev_from_epoch"]) == ("pointwise", 0, 11)
 
 
+def test_a_model_that_reads_from_left_to_right_is_told_before_it_is_downloaded():
+    own = {"base": "qwen3_06b", "recipe": "clir_rr"}
+    of = plan(models={"mine": own, "both_ways": {**own, "encoding": {"pooling": "mean"}}})
+    for model in ("qwen3_06b", "harrier_270m", "mine"):
+        state, reason = of.rows.problem(ROW._replace(model=model))
+        assert state == "not built" and "reads from left to right" in reason
+    assert not any(of.rows.problem(ROW._replace(model=model)) for model in ("embeddinggemma", "both_ways"))
+
+
 def test_without_clef_a_row_is_unavailable_and_says_how_to_get_it(tmp_path):
     state, reason = plan("paper").rows.problem(ROW)
     assert state == "unavailable" and "user_data: {clef" in reason
