@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 from made_questions import as_read, asked, lives, recipe
+from tiny_models import make_gemma_folder
 from transformers import BertForQuestionAnswering
 
 from stele.answering.reading import reader as reader_module
@@ -143,6 +144,13 @@ def test_layers_and_head_are_trained_and_embeddings_are_not(reader, windows):
     moved = {name for name, value in reader.named_parameters() if value.grad is not None and value.grad.abs().sum() > 0}
     assert {name.partition("encoder.layer.")[2][:1] for name in moved if "layer" in name} == {"0", "1"}
     assert {"head.weight", "head.bias"} <= moved and not any("embeddings" in name for name in moved)
+
+
+def test_a_model_whose_embeddings_have_another_name_reads_too(uncased, tmp_path):
+    """EmbeddingGemma's kind, which has no position embeddings: it ended in a traceback."""
+    reader = new_reader(make_gemma_folder(tmp_path / "gemma", both_ways=True), 0, RECIPE, seed=0)
+    frozen = [name for name, value in reader.named_parameters() if not value.requires_grad]
+    assert frozen == ["backbone.embed_tokens.weight"]
 
 
 def test_windows_that_cover_an_input_change_no_logit_and_the_question_sees_all(bert, windows, tmp_path):
