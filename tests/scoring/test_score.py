@@ -116,6 +116,21 @@ def test_records_of_several_languages_keep_their_guesses(tmp_path, swahili):
     assert read_record(output)["metrics"]["recall@5"]["guess"]["languages"] == {"sw": 0.5, "te": 0.5}
 
 
+@pytest.mark.parametrize("runs", [{"te": {}}, {"sw": {"0": [("x", 2.0), ("a", 2.0)]}, "te": {}}])
+def test_a_language_in_which_our_search_found_nothing_scores_0(tmp_path, swahili, runs):
+    """BM25 where no term matches: its run has no line, and the whole record could not be scored."""
+    (tmp_path / "te.txt").write_text("0 0 a 1\n1 0 b 1\n")
+    retrieval(tmp_path, runs)
+    data = [f"mrtydi:sw={swahili}", f"mrtydi:te={tmp_path / 'te.txt'}"]
+    result, _ = scored(tmp_path, data[-len(runs) :], ["mrr@100"])
+    expected = {"sw": pytest.approx(1 / 2 / 3), "te": 0.0}
+    assert result["metrics"]["mrr@100"]["languages"] == {name: expected[name] for name in runs}
+    assert result["counts"]["missing"]["te"] == 2
+    (tmp_path / "run/runs/te.trec.gz").write_bytes(b"")  # which no search writes
+    with pytest.raises(SteleError, match=r"te\.trec\.gz: the run is empty"):
+        scored(tmp_path, data[-len(runs) :])
+
+
 @pytest.mark.parametrize("name", ["", "te="])
 def test_a_record_and_a_file_of_another_tool_are_scored_together(tmp_path, swahili, name):
     """The query set of the file is not among those of the record; th has judgments, but no run."""

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stele.artifacts.run import Run, make_run
+from stele.artifacts.run import Run, make_run, run_of
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_file
 from stele.files.digests import facts_digest, file_facts
 from stele.files.paths import relative
-from stele.files.reading import JsonObject, open_bytes, reading
+from stele.files.reading import JsonObject, open_bytes, open_unpacked, reading
 
 if TYPE_CHECKING:
     import pyarrow
@@ -57,6 +57,13 @@ def read_run(path: Path) -> Run:
         if columns := _columns(path):
             return make_run(*columns, path)
     return _read_carefully(path)
+
+
+def read_own_run(path: Path) -> Run:
+    """Reads a run that `write_run` wrote, which has no line if the search found nothing, as `read_run` reads others."""
+    with open_unpacked(path) as lines:
+        found_nothing = path.stat().st_size > 0 and not lines.read(1)
+    return run_of({}) if found_nothing else read_run(path)
 
 
 def _columns(path: Path) -> tuple[pyarrow.DictionaryArray, pyarrow.DictionaryArray, np.ndarray] | None:

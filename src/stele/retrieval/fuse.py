@@ -20,8 +20,8 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from stele.artifacts import records
-from stele.artifacts.run import Hits, Run, run_of, without
-from stele.artifacts.run_files import collection_size, read_run, runs_of, write_run
+from stele.artifacts.run import Hits, Run, without
+from stele.artifacts.run_files import collection_size, read_own_run, runs_of, write_run
 from stele.benchmarks.arguments import data_folders, data_records
 from stele.benchmarks.load import load_reader, stated_left_out
 from stele.benchmarks.reader import RetrievalReader
@@ -31,7 +31,7 @@ from stele.evaluation.folds import folds_by_hash, read_folds
 from stele.files.atomic import atomic_directory, atomic_file
 from stele.files.digests import facts_digest, file_facts
 from stele.files.formats import write_csv
-from stele.files.reading import open_unpacked, parse_object
+from stele.files.reading import parse_object
 from stele.files.strict import validate
 from stele.recipes.search import Fusion
 
@@ -131,15 +131,13 @@ def run(args: Fuse) -> None:
 
 
 def _read(path: Path, record: Mapping[str, Any], name: str) -> Run:
-    """Reads the run of a query set; an empty file is a run without hits. Raises SteleError if there is no run."""
+    """Reads the run of a query set. Raises SteleError if there is no run."""
     if "searches" not in record:
         raise SteleError(f"{path}: found the record of {record['job']}; want that of a search (retrieval.json)")
     runs = runs_of(record, path.parent)
     if name not in runs:
         raise SteleError(f"{path}: found no run of {name}, only of {', '.join(runs)}; search {name} too")
-    with open_unpacked(runs[name]) as lines:
-        empty = not lines.read(1)
-    return run_of({}) if empty else read_run(runs[name])
+    return read_own_run(runs[name])
 
 
 def _folds(args: Fuse, topics: list[str]) -> dict[str, int]:

@@ -21,7 +21,7 @@ import numpy as np
 from stele.artifacts import run_files
 from stele.artifacts.records import Record
 from stele.artifacts.run import Run, make_run
-from stele.artifacts.run_files import read_run, runs_of
+from stele.artifacts.run_files import read_own_run, read_run, runs_of
 from stele.benchmarks.types import QuerySet
 from stele.errors import SteleError
 from stele.files.paths import relative
@@ -117,7 +117,7 @@ def _retrieval(record: Record, path: Path) -> Output:
     runs: dict[QuerySet | None, Run] = {}
     for name, run in runs_of(record, path.parent).items():
         facts = record["searches"][name]
-        runs[QuerySet(name, facts["language"], facts["pool"])] = read_run(run)
+        runs[QuerySet(name, facts["language"], facts["pool"])] = read_own_run(run)
     if not runs:
         raise SteleError(f"{path}: want a retrieval record; found no search in `searches`")
     return Output(path, runs, record=record)

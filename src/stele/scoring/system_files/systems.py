@@ -83,13 +83,15 @@ def read_case(
         _add_answers(case, rights, outputs)
     else:
         _add_runs(case, name, rights, outputs)
+    # a search of ours may find nothing in a language, as BM25 where no term matches
+    empty = {made.name for _, output in outputs if output.record for made, run in output.runs.items() if not len(run)}
     for query_set, rows in case.rows_of.items():
-        if len(rights) > 1 and rows and case.missing[query_set] == len(rows):
+        if len(rights) > 1 and rows and case.missing[query_set] == len(rows) and query_set not in empty:
             raise SteleError(
                 f"{', '.join(str(output.path) for _, output in outputs)}: found none of the {len(rows)} judged queries "
                 f"of {query_set}; give its run, or leave out its judgments (--languages names the languages to score)"
             )
-    if sum(case.missing.values()) == len(case.queries):
+    if sum(case.missing.values()) == len(case.queries) and not empty:
         raise SteleError(f"{outputs[0][1].path}: none of its queries is judged; give judgments of the same data")
     return case
 
