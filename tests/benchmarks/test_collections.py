@@ -93,6 +93,14 @@ def test_files_that_are_missing_or_there_twice(data, folder):
         list(AdHocCollection().queries(data, ES))
 
 
+def test_hidden_files_and_links_in_a_circle_are_none_of_a_collection(data, folder):
+    """The hub's client leaves notes of these names; an archive made on a Mac has hidden ones."""
+    put(folder / ".cache/huggingface/download/qrels.1-25.spanish.gz.metadata", "a note")
+    put(folder / "._topics.spanish", "\0")
+    (folder / "again").symlink_to(folder)
+    assert AdHocCollection().judgments(data, ES) == {"1": {"1": 1, "9": 0}}
+
+
 def test_judgments_of_another_collection_are_refused(data, folder):
     put(folder / "qrels.1-25.spanish.gz", "CH28 0 d 1\n401 0 d 1\n")
     with pytest.raises(SteleError, match=r"none of its topics \(SP1, \.\.\.\) is judged in .*\(CH28, \.\.\.\)"):

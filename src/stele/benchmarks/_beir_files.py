@@ -68,7 +68,7 @@ def with_role(data: Data, language: str, role: str) -> list[Path]:
         for folder in _folders(data, language)
         for path in below(folder)
         for subset, actual in [role_of(path.relative_to(folder) if path != folder else path.absolute())]
-        if actual == role and not path.name.startswith(".")
+        if actual == role
     ]
     of_language = [path for subset, path in files if subset == language]
     found = sorted(of_language or [path for subset, path in files if not subset])

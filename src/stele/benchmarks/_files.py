@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 from collections.abc import Container, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,8 +13,9 @@ from typing import IO, Any
 from stele import catalogue
 from stele.benchmarks.types import Data
 from stele.catalogue.schema.languages import Language
+from stele.catalogue.user_data import listing
 from stele.errors import SteleError
-from stele.files.reading import DECODER, JsonObject, check_surrogates, open_bytes, parse_json, reading, refuse_closed
+from stele.files.reading import DECODER, JsonObject, check_surrogates, open_bytes, parse_json, reading
 
 BLOCK = 1 << 20  # characters read at a time
 
@@ -83,11 +83,11 @@ def present(folder: Path, pattern: str) -> set[str]:
 
 
 def below(folder: Path) -> Iterator[Path]:
-    """Yields all files below a folder, also below linked folders (user data is linked); a file yields itself."""
+    """Yields all files below a folder and its links to folders, without hidden ones, sorted; a file yields itself."""
     if folder.is_file():
         yield folder
-    for place, _, names in os.walk(folder, onerror=refuse_closed, followlinks=True):
-        yield from (Path(place, name) for name in names)
+    elif folder.is_dir():
+        yield from (folder / name for name in listing(folder))
 
 
 # --- reading ---
