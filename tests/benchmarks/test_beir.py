@@ -150,6 +150,13 @@ def test_judgments_given_alone_have_their_role_by_their_folder(tmp_path, monkeyp
         assert Beir().judgments({"mine": {"all": given}}, EN) == wanted
 
 
+def test_blank_lines_of_judgments_are_skipped_as_in_other_layouts(tmp_path):
+    data = as_beir(tmp_path / "set")
+    wanted, path = Beir().judgments(data, EN), tmp_path / "set/qrels/test.tsv"
+    path.write_text("\n" + path.read_text().replace("\n", "\r\n\r\n"))
+    assert Beir().judgments(data, EN) == wanted
+
+
 def test_judgments_as_json_lines_are_mteb_s(tmp_path):
     data, folder = as_beir(tmp_path / "set"), tmp_path / "set/qrels"
     (folder / "test.tsv").unlink()

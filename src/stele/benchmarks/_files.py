@@ -190,7 +190,7 @@ def json_file(path: Path) -> JsonObject:
 
 
 def tsv_rows(path: Path, columns: int) -> Iterator[tuple[str, list[str]]]:
-    """Yields ("file, line N", row) of a tab-separated file, with quoted fields as in Python's csv.
+    """Yields ("file, line N", row) of a tab-separated file, with quoted fields as in Python's csv; skips blank lines.
 
     Raises SteleError for a row that does not have `columns` columns.
     """
@@ -198,7 +198,7 @@ def tsv_rows(path: Path, columns: int) -> Iterator[tuple[str, list[str]]]:
     where = str(path)
     with reading(lambda: where), open_text(path) as handle:
         rows = csv.reader(handle, delimiter="\t")
-        for row in rows:
+        for row in filter(None, rows):
             where = f"{path}, line {rows.line_num}"
             if len(row) != columns:
                 raise SteleError(f"{where}: want {columns} tab-separated columns, found {len(row)}")
