@@ -74,6 +74,7 @@ def test_documents_of_joined_files_may_have_tags_in_other_letters(tmp_path, monk
         ("<DOCID>D</DOCID>\none", "one"),
         ('<TEXT id="7" lang=x>1 < 2 and 3 > 2</TEXT>', "1 < 2 and 3 > 2"),
         ("<DATE_TIME>no</DATE_TIME><DATE>yes</DATE>", "yes"),
+        ("<TEXT><![CDATA[one & two]]></TEXT>", "one & two"),  # was an empty document
     ],
 )
 def test_text_of_other_documents(tmp_path, body, text):

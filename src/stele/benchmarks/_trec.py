@@ -39,7 +39,7 @@ _NUMBER = re.compile(rb"<DOCNO>\s*([^<\r\n]*)(?:\s*</DOCNO>)?", re.IGNORECASE)
 _OTHER_ID = re.compile(rb"<DOCID>[^<]*</DOCID>", re.IGNORECASE)
 _ID = re.compile(rb"""\sid\s*=\s*["']?([^"'\s<>]+)""", re.IGNORECASE)
 _PARAGRAPH = re.compile(rb"</?[Pp](?:\s[^<>]*)?/?>")
-_TAG = re.compile(rb"</?[A-Za-z!?][^<>]*>")
+_TAG = re.compile(rb"<!\[CDATA\[|\]\]>|</?[A-Za-z!?][^<>]*>")  # of CDATA the marks alone: what it holds is text
 _GAP = re.compile(r"\n{3,}")
 
 
