@@ -130,3 +130,9 @@ def test_a_file_of_json_in_place_of_the_publishers_files(tmp_path):
     """Patterns choose among the publisher's files; where none of those is there, all others hold documents."""
     put(tmp_path / "collection.jsonl", json.dumps({"id": "a", "contents": "x"}))
     assert list(AdHocCollection().passages({"trec3_es": {"all": tmp_path}}, "es")) == [Passage("a", "", "x")]
+
+
+def test_the_title_of_a_document_is_in_its_text(tmp_path):
+    """The encodings of test collections say `passage_format: text`, so that the titles of JSON were not encoded."""
+    put(tmp_path / "news.jsonl", json.dumps({"id": "a", "title": "Uno", "text": "dos"}))
+    assert list(AdHocCollection().passages({"mine": {"all": tmp_path}}, "es")) == [Passage("a", "", "Uno\n\ndos")]
