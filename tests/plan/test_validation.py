@@ -29,6 +29,13 @@ from stele.plan.rows import check_settings
             {"kind": "calibrated", "calibration": "ccp", "operation": "shifted"},
             "mine.calibration: want languages in pairs, as de-en, or a `pivot` of the benchmark .found ar",
         ),
+        # its encoder would be fine-tuned first
+        ("mlqa", {"kind": "dense", "recipe": "nq"}, "mine.kind: dense: benchmark mlqa has no queries to search"),
+        (
+            "mrtydi",
+            {"kind": "answered", "answering": "squad2"},
+            "mine.kind: answered: benchmark mrtydi has no questions",
+        ),
         ("xor_retrieve", {"kind": "vectors", "data": ["nqq"]}, "mine.data: unknown dataset 'nqq'"),
         ("xor_retrieve", {"kind": "vectors", "metrics": ["mrrr@10"]}, "mine.metrics: unknown metric 'mrrr'"),
     ],

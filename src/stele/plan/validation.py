@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from stele import catalogue
-from stele.benchmarks.reader import BenchmarkReader
+from stele.benchmarks.reader import AnsweringReader, BenchmarkReader, RetrievalReader
 from stele.catalogue import recipes
 from stele.catalogue.schema.benchmarks import metric_parts
 from stele.catalogue.schema.datasets import Dataset
@@ -23,6 +23,7 @@ from stele.recipes.pretraining import OBJECTIVES, parse_recipe
 from stele.registry import module_names
 
 RANKING = ("retrieve", "bm25", "fuse")  # rules whose jobs keep `depth` passages of each ranking
+READ = {"retrieval": RetrievalReader, "answers": AnsweringReader}  # what a kind of row scores -> reader that it needs
 
 
 def check(plan: Plan, where: Sources) -> None:
@@ -56,7 +57,12 @@ def check(plan: Plan, where: Sources) -> None:
 
 
 def _check_names_of_setting(plan: Plan, benchmark: str, entry: Values, place: str) -> None:
-    """Checks the models, settings, datasets and metrics that a user's setting names."""
+    """Checks the kind of a user's setting, and the models, settings, datasets and metrics that it names."""
+    if wanted := READ.get(kind_named(entry["kind"]).scored):
+        try:
+            reader_of(benchmark, wanted)
+        except SteleError as error:
+            raise SteleError(f"{place}.kind: {entry['kind']}: {error}") from None
     of_benchmark = plan.protocols.settings[benchmark]
     known: dict[str, tuple[str, Iterable[str]]] = {
         "term": ("lexical model", filter(plan.models.is_lexical, plan.models.all)),
