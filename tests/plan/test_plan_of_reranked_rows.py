@@ -121,6 +121,12 @@ def test_the_setting_of_a_word_scorer_follows_from_whether_it_learns():
     assert of.rows.problem(RunKey("mrtydi", "drmm_fasttext", "direct"))[0] == "not built"
 
 
+def test_what_is_scored_by_answers_has_nothing_to_rerank():
+    of = plan(add_settings={"nq": {"mine": {"kind": "reranked", "reranking": "cv5"}}})
+    state, reason = of.rows.problem(RunKey("nq", "xlmr", "mine"))
+    assert state == "not built" and "nq has no judgments of passages" in reason
+
+
 def test_seeds_are_those_of_fine_tuning_by_which_folds_are_dealt_and_what_learns_nothing_has_one():
     of = plan(seeds={"pretraining": [0, 1], "finetuning": [0, 1]})
     assert of.rows.seeds(RunKey("clef", "tbt_qt_ql", "direct")) == ["pt0-ft0"]

@@ -11,11 +11,12 @@ from typing import Literal
 from pydantic import Field
 
 from stele.artifacts.results import RunKey
+from stele.benchmarks.reader import BenchmarkReader
 from stele.catalogue import recipes
 from stele.catalogue.schema.models import WordScorer
 from stele.errors import SteleError
 from stele.files.strict import Strict
-from stele.plan.data import Data
+from stele.plan.data import Data, reader_of
 from stele.plan.models import Problem
 from stele.plan.paths import Inputs, assignments
 from stele.plan.rows.dense import Dense
@@ -70,6 +71,9 @@ class Reranked(Dense):
             fits = setting.get("word_scorers") == ("trained" if self.learns(row) else "untrained")
         if not fits:
             return "not built", f"no rule builds {row.benchmark}/{row.setting} with {row.model}"
+        reader = reader_of(row.benchmark, BenchmarkReader)
+        if reader and reader.SCORED_BY != "judgments":
+            return "not built", f"{row.benchmark} has no judgments of passages, which a scorer would rank"
         if scorer is not None:
             return self.rows.availability.data_problem(self.datasets(row))
         encodings = (values for _, values in self.rows.models.encoding_overrides(row.model))
