@@ -8,6 +8,7 @@ from stele import catalogue
 from stele.artifacts.results import RunKey
 from stele.catalogue import recipes
 from stele.errors import SteleError
+from stele.plan.data import Data
 from stele.plan.paths import option
 
 SEEDS = "pt0-ft2"
@@ -131,6 +132,13 @@ def test_mining_reads_its_training_set_and_collection_and_nothing_else(miniature
     assert {key.partition(":")[0] for key in plan.finetuning.mining_data("mrtydi")} == {"mrtydi_train", "mrtydi_corpus"}
     assert set(plan.finetuning.mining_data("marco")) == {"msmarco_passage:all", "msmarco_passage_corpus:all"}
     with pytest.raises(SteleError, match=r"training_sets\.yaml: squad: no `mined`; name the collection"):
+        plan.finetuning.mining_data("squad")
+
+
+def test_a_set_whose_module_reads_no_collection_is_refused_before_the_miner_is_trained(plan, monkeypatch):
+    mined = plan.data.training_set("squad").model_copy(update={"mined": plan.data.training_set("mrtydi").mined})
+    monkeypatch.setattr(Data, "training_set", lambda self, name: mined)
+    with pytest.raises(SteleError, match="benchmark squad has no collection"):
         plan.finetuning.mining_data("squad")
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from stele.benchmarks.reader import TrainingReader
+from stele.benchmarks.reader import CollectionReader, TrainingReader
 from stele.catalogue import recipes
 from stele.errors import SteleError, check_known, unknown
 from stele.plan.data import Data, reader_of
@@ -143,10 +143,14 @@ class Finetuning:
         return whole.training_set.entry if whole.miner else None
 
     def mined_datasets(self, training_set: str) -> list[str]:
-        """Datasets to mine a set's hard negatives from: its own, and a collection (SteleError if there is none)."""
+        """Datasets to mine a set's hard negatives from: its own, and a collection.
+
+        Raises SteleError if the set names none, or its module reads none.
+        """
         entry = self.data.training_set(training_set)
         if entry.mined is None:
             raise SteleError(f"training_sets.yaml: {training_set}: no `mined`; name the collection to mine from there")
+        reader_of(entry.module, CollectionReader)
         return [*entry.data, *entry.mined.corpus]
 
     def mining_data(self, training_set: str) -> dict[str, str]:
