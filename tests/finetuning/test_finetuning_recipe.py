@@ -44,10 +44,10 @@ PAPER = {
         **{"evaluate_every": 1000, "dev_batch": 8},
     },
 }
-# KEPT, sections 3.1 and 4.3; what Izacard et al. (2022) say of MS MARCO
+# KEPT, sections 3.1 and 4.3; what Izacard et al. (2022), A.2 and B.2, say of MS MARCO
 KEPT = DPR | {
     **{"towers": "shared", "pooling": "mean", "temperature": 0.05, "batch": 1024, "hard_negatives": 0},
-    **{"epochs": None, "steps": 20_000, "learning_rate": 1e-5, "selection": "last"},
+    **{"epochs": None, "steps": 20_000, "learning_rate": 1e-5, "warmup_steps": 1000, "selection": "last"},
 }
 PAPER |= {
     "marco_kept_random": KEPT,
