@@ -89,7 +89,12 @@ def test_printed_values_are_hollow_and_one_that_series_share_stands_once(bench):
     assert [(*line.get_xdata(), *line.get_ydata()) for line in marks] == [(0, 0.45), (10, 0.5)]
     assert all(line.get_markerfacecolor() == "none" for line in marks)
     assert [line.get_markeredgecolor() for line in marks] == ["black", COLOURS[0]]
-    assert "Hollow marks: values that the paper prints; black where several series share one." in texts(axes.figure)
+    assert "Hollow marks: values that the paper prints; a star where several series share one." in texts(axes.figure)
+    assert [line.get_marker() for line in marks] == ["*", "o"], (
+        "the fifth series is black, and the tenth a black circle"
+    )
+    (axes,) = picture(bench, CURVES.replace(", two: {0: 0.45}", "")).axes
+    assert "Hollow marks: values that the paper prints." in texts(axes.figure)
 
 
 def test_the_printed_range_is_kept_and_widened_for_our_values(bench):

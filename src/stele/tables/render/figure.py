@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -106,7 +107,10 @@ def notes(figure: Figure, panel_series: Sequence[PanelSeries]) -> list[str]:
         texts.append(f"{name}: {state.meaning}" + (f" ({'; '.join(listed)})" if listed else ""))
     if figure.kind == "curves" and any(part.panel.printed for part in panel_series):
         values = "published values" if figure.paper == TODAY else "values that the paper prints"
-        texts.append(f"Hollow marks: {values}; black where several series share one.")
+        panels = {part.panel.key: part.panel.printed.values() for part in panel_series}
+        marks = Counter((key, *value) for key, printed in panels.items() for of in printed for value in of.items())
+        star = "; a star where several series share one" if max(marks.values(), default=0) > 1 else ""
+        texts.append(f"Hollow marks: {values}{star}.")
     counts = [(len(o.languages), len(value.languages)) for o, value in zip(outcomes, figure.references(), strict=True)]
     if partly := [f"{ours} of {all_of} languages" for ours, all_of in sorted({*counts}) if 0 < ours < all_of]:
         texts.append(f"Some of our averages cover {' or '.join(partly)}.")

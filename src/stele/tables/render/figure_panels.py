@@ -19,6 +19,7 @@ ON_PAPER = {"bbox_inches": "tight", "dpi": 200}  # how figures of a page's width
 # Okabe and Ito's colours, as in the map of cells; marks and dashes tell the series apart without them
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000")
 MARKS = ("o", "s", "^", "D", "v")
+SHARED = "*"  # of a printed value, whose series are several
 DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
 SIDES = ("#56B4E9", "#E69F00")  # the two languages of a projection
 EMPTY = "#F7F7F7"
@@ -71,14 +72,14 @@ def _mark(number: int) -> str:
 
 
 def _printed(axes: Axes, parts: Sequence[PanelSeries], axis: Axis) -> list[float]:
-    """Draws the paper's values and returns them; a value that several series share is drawn once, in black."""
+    """Draws the paper's values and returns them; a value that several series share is drawn once, as a star."""
     printed = parts[0].panel.printed
     places: dict[tuple[float, float], list[int]] = {}
     for number, part in enumerate(parts):
         for at, value in printed.get(part.series.key, {}).items():
             places.setdefault((at, value * axis.factor), []).append(number)
     for (at, value), (number, *others) in places.items():
-        colour, mark = ("black", "o") if others else (COLOURS[number % 5], _mark(number))
+        colour, mark = ("black", SHARED) if others else (COLOURS[number % 5], _mark(number))
         axes.plot([at], [value], mark, markersize=6, markerfacecolor="none", markeredgecolor=colour, zorder=1)
     return [value for _, value in places]
 
