@@ -70,6 +70,7 @@ def test_a_file_of_an_earlier_run_is_not_drawn(bench):
         (lambda path: rewrite(path, lambda rows: [r.replace("en", "fr") for r in rows]), "found 'fr'"),
         (lambda path: rewrite(path, lambda rows: [*rows[:-1], "3,ar,x,1"]), "could not convert string to float"),
         (lambda path: rewrite(path, lambda rows: rows, explained=[1.0]), "want two shares as `explained`"),
+        (lambda path: rewrite(path, lambda rows: rows, explained=[None, "0.2"]), "want two shares as `explained`"),
     ],
 )
 def test_a_damaged_file_is_unreadable_and_named(bench, damage, message):
@@ -96,7 +97,8 @@ def test_lengths_are_counted_whole(bench):
     assert [english.data.share_up_to(length) for length in (99, 100, 300, 699, 700)] == [0, 0.5, 0.75, 0.75, 1]
 
 
-def test_a_file_without_documents_is_unreadable(bench):
-    lengths(bench, "en", [])
+@pytest.mark.parametrize("counts", [[], [(10, 0)], [(10, -1), (20, 1)]])
+def test_a_file_without_documents_is_unreadable(bench, counts):
+    lengths(bench, "en", counts)
     _, (english, _) = found(bench, DISTRIBUTION)
     assert states([english]) == [["unreadable"]] and "found no counted document" in english.outcomes[0].reason

@@ -166,7 +166,7 @@ def read_projection(path: Path, languages: list[str]) -> Projection:
     if not first or first.keys() != second.keys():
         raise SteleError(f"{path}: want a point in each language for every line; remove it and run again")
     explained = read_record(path.with_suffix(".json")).get("explained", ())
-    if len(explained) != 2:
+    if not (isinstance(explained, list) and list(map(type, explained)) == [float, float]):
         raise SteleError(f"{path.with_suffix('.json')}: want two shares as `explained`, found {explained!r}")
     return Projection(points, (explained[0], explained[1]))
 
@@ -175,8 +175,8 @@ def read_lengths(path: Path) -> Lengths:
     """Reads counted lengths. Raises SteleError if the file is damaged."""
     with reading(path, *DRAWN):
         counts = [(int(row["tokens"]), int(row["documents"])) for row in _rows(path, ("tokens", "documents"))]
-    if not counts:
-        raise SteleError(f"{path}: found no counted document; remove it and run again")
+    if not counts or any(tokens < 0 or documents < 1 for tokens, documents in counts):
+        raise SteleError(f"{path}: found no counted document, or a length without one; remove it and run again")
     return Lengths(sorted(counts))
 
 
