@@ -204,10 +204,10 @@ def _checked(claims: Mapping[str, PaperClaims], kind: str, unchecked: str) -> in
 def _was_run(contents: Contents) -> Iterator[tuple[str, str]]:
     """Yields name and text of facts counted from the results: data, models, trainings, results."""
     rows = [row for row in contents.rows if row.benchmark != "parameters"]
-    languages = {code for row in rows for code in row.languages}
+    languages = {code for row in rows for pair in row.languages for code in pair.split("-")}
     yield "data", f"{'synthetic' if contents.generated else 'real'} text, {amount(len(languages), 'language')}"
-    sizes = [row.values[0].average for row in contents.rows if row.benchmark == "parameters"]
-    if sizes:
+    of_models = (row.values[0].average for row in contents.rows if row.benchmark == "parameters")
+    if sizes := [size for size in of_models if size is not None]:
         smallest, largest = (f"{size / 1e6:.2f}" for size in (min(sizes), max(sizes)))
         yield "models", f"{smallest} M{f' to {largest} M' if largest != smallest else ''} parameters"
     counts = Counter(facts.get("job") for facts in contents.ancestry.values())
