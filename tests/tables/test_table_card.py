@@ -109,6 +109,7 @@ def test_passages_of_a_collection_count_once_and_queries_each_time_they_are_aske
     pairs = {"de": {"pairs": 7, "cut_queries": 0, "cut_passages": 2}, "en": {"pairs": 3, "cut_queries": 1}}
     assert (queries({"vectors": pairs}), passages({"vectors": pairs})) == (Amount(10, 1), Amount(10, None))
     assert Amount(10, None).share == "not counted" and Amount(8, 1).share == "12.50 %"
+    assert [Amount(8_841_823, cut).share for cut in (0, 3, 900)] == ["0.00 %", "< 0.01 %", "0.01 %"]
 
 
 def test_a_value_that_benchmarks_decide_differently_has_a_line_for_each(results):

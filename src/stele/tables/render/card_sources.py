@@ -36,10 +36,11 @@ class Amount(NamedTuple):
 
     @property
     def share(self) -> str:
-        """The share of cut texts in percent."""
+        """The share of cut texts in percent; one that would read 0 though a text was cut is said to be below .01."""
         if self.cut is None or not self.texts:
             return "not counted"
-        return f"{100 * self.cut / self.texts:.2f} %"
+        percent = 100 * self.cut / self.texts
+        return "< 0.01 %" if 0 < percent < 0.005 else f"{percent:.2f} %"
 
 
 def read(paths: Sequence[Path]) -> list[Evaluated]:
