@@ -1,6 +1,9 @@
 """What a spec says of tables that are no plain comparison: counts, lists of words, a baseline for each benchmark."""
 
+from rendering import filled
+
 from stele.tables.check import bold_marks, counts, printed_cells
+from stele.tables.render.layout import build
 from stele.tables.values.cell import table_cells
 from stele.tables.values.context import Context
 from stele.tables.values.lookup import Results
@@ -58,3 +61,12 @@ def test_counts_have_no_best(bench):
 def test_a_list_of_words_is_not_counted(bench):
     assert counts(bench.spec()).total() == 6
     assert counts(bench.spec(**{"stub: Method": "stub: Method\nkind: stated\ncounted: false"})).total() == 0
+
+
+def test_a_letter_that_says_which_row_is_beaten_is_raised_and_no_unit_of_our_number(bench):
+    text = TWO_BENCHMARKS.replace("columns:", "marks: {a: better than First}\n    columns:")
+    text = text.replace("[40.0,", "[fail,").replace("[50.0,", "[{value: 50.0, marks: a},").replace("[60.0,", "[fail,")
+    table = bench.spec(text)
+    _measured(bench, table)
+    lines = [line for line in build(filled(bench, table), "side").lines if line.whose in ("ours", "paper")]
+    assert [(line.boxes[0].text, line.boxes[0].raised) for line in lines[2:4]] == [("20.0", ""), ("50.0", "a")]

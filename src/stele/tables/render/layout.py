@@ -232,12 +232,13 @@ def _paper(cell: Cell, noted: dict[str, list[int]]) -> Box:
 
 
 def unit_and_marks(marks: str) -> tuple[str, str]:
-    """Splits printed marks into unit and raised marks: letters directly after a number are its unit, not raised.
+    """Splits printed marks into unit and raised marks: thousands, millions and billions are units; other letters are
+    raised, as those that name the rows which a row is significantly better than.
 
-    >>> unit_and_marks("K"), unit_and_marks("k (EN)"), unit_and_marks("*")
-    (('K', ''), ('k', '(EN)'), ('', '*'))
+    >>> unit_and_marks("K"), unit_and_marks("k (EN)"), unit_and_marks("*"), unit_and_marks("ab")
+    (('K', ''), ('k', '(EN)'), ('', '*'), ('', 'ab'))
     """
-    unit = re.match("[A-Za-z]*", marks)
+    unit = re.match("[kKMB](?![A-Za-z])|", marks)
     return unit[0], marks[unit.end() :].strip()
 
 
