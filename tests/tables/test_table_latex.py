@@ -169,6 +169,14 @@ def test_every_benchmark_and_paper_has_an_entry():
     assert read <= known["benchmarks"].keys()
 
 
+def test_a_table_without_a_reference_cites_nothing(bench):
+    """`\\cite{}` prints [?]."""
+    assert r"\stelecite{zhang" in render(to_latex, bench, bench.spec())
+    (bench.folder / "msm/paper.yaml").write_text("name: Own\n", encoding="utf-8")
+    own = render(to_latex, bench, bench.spec(**{"benchmark: mrtydi": "benchmark: my_set"}))
+    assert r"\stelecaption}" in own and r"\stelecite{}" not in own
+
+
 def test_bibtex_keeps_capitals_and_accents():
     text = bibliography.bibtex([])
     assert "title = {{LAReQA: Language-Agnostic" in text and r"O{\u{g}}uz, Barlas" in text
