@@ -175,6 +175,7 @@ def test_a_table_without_a_reference_cites_nothing(bench):
     (bench.folder / "msm/paper.yaml").write_text("name: Own\n", encoding="utf-8")
     own = render(to_latex, bench, bench.spec(**{"benchmark: mrtydi": "benchmark: my_set"}))
     assert r"\stelecaption}" in own and r"\stelecite{}" not in own
+    assert bibliography.of_paper(Paper(name="Own")) == "Own", "no line of a full stop alone"
 
 
 def test_bibtex_keeps_capitals_and_accents():

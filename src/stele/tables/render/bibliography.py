@@ -30,9 +30,9 @@ def keys(paper: Paper, benchmarks: Iterable[str]) -> list[str]:
 
 
 def of_paper(paper: Paper) -> str:
-    """Formats a paper's reference as a line of text; without a citation it is the paper's description."""
+    """Formats a paper's reference as a line of text; without a citation it is the paper's description, or its name."""
     if paper.citation is None:
-        return paper.description
+        return paper.description or paper.name
     entry = paper.citation.given()
     people = [name.partition(",")[0].strip("{}") for name in entry.get("authors") or entry["editors"]]
     who = " and ".join(people) if len(people) < 3 else f"{people[0]} et al."
