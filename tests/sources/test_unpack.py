@@ -120,6 +120,13 @@ def test_two_archives_do_not_write_one_file(tmp_path):
     assert (tmp_path / "out" / "train").read_bytes() == b"eins"
 
 
+def test_a_tar_that_ends_with_a_zip_is_a_tar(tmp_path):
+    inner = zipped(tmp_path / "inner", {"inside": b"x"}).read_bytes()
+    archive = tar_of(tmp_path / "a", {"corpus": b"text" * 1000, "more.zip": inner})
+    archive.write_bytes(gzip.decompress(archive.read_bytes()))
+    assert unpack(archive, tmp_path / "out") == ["corpus", "more.zip"]
+
+
 def test_names_given_twice_missing_members_and_damage_are_errors(tmp_path):
     with pytest.warns(UserWarning, match="Duplicate"), zipfile.ZipFile(tmp_path / "twice", "w") as archive:
         archive.writestr("x", "1")

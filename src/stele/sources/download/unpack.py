@@ -72,7 +72,7 @@ def _opened(archive: Path) -> Iterator[zipfile.ZipFile | tarfile.TarFile]:
 
 
 def _open(archive: Path, handle: IO[bytes]) -> AbstractContextManager[zipfile.ZipFile | tarfile.TarFile]:
-    if zipfile.is_zipfile(archive):
+    if zipfile.is_zipfile(archive) and not tarfile.is_tarfile(archive):  # a tar may end with a zip
         return zipfile.ZipFile(_Bounded(handle))
     try:
         plain = unpacked(handle)
