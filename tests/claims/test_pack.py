@@ -58,6 +58,15 @@ def test_a_folder_of_other_files_is_not_filled(results, tmp_path, capsys):
     assert files(tmp_path) == {"manifest.json": b"mine"}
 
 
+def test_nothing_is_packed_or_drawn_into_a_folder_of_results(results, capsys):
+    """It would be read as a benchmark's results."""
+    before = files(results)
+    for command in (["claims", "pack", str(results)], ["tables", "site", str(results), "--to"]):
+        assert cli.main([*command, str(results / "kept"), "--specs", str(SPECS)]) == 1
+        assert f"{results / 'kept'}: lies in {results}, which holds results" in capsys.readouterr().err
+    assert files(results) == before
+
+
 def test_a_packed_folder_is_right_by_its_manifest_and_a_flipped_byte_is_noticed(results, tmp_path, capsys):
     folder = tmp_path / "study"
     assert cli.main(["claims", "pack", str(results), str(folder), "--specs", str(SPECS)]) == 0

@@ -33,7 +33,7 @@ from stele.evaluation.aggregate import over_seeds
 from stele.evaluation.scores import KEYS, QUERIES
 from stele.files.atomic import atomic_file, atomic_write_json
 from stele.files.digests import digest, sha256
-from stele.files.paths import STAMP, STUDY, read_stamp
+from stele.files.paths import STAMP, STUDY, read_stamp, refuse_within_results
 from stele.files.reading import read_object, reading
 from stele.papers.addresses import load_paper
 from stele.papers.claims import FILE, load_claims, papers_with_claims
@@ -69,6 +69,7 @@ def run(args: Pack) -> None:
     work = args.work or Path("work", Path(read_stamp(args.results) or "").stem)
     if args.work and not work.is_dir():
         raise SteleError(f"--work {work}: no such folder; give the scale's folder of work or leave this out")
+    refuse_within_results(args.folder)
     seeds = pack(args.results, args.folder, args.specs, work)
     if read_object(args.folder / STUDY, "record of a study")["claims_sha256"]:  # of an adaptation no claim is judged
         write_verdicts(judge(args.folder, args.specs, None), read_stamp(args.folder) or "", args.folder / "claims")

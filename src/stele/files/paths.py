@@ -108,13 +108,23 @@ def _by_hand(entry: Path, benchmarks: Container[str]) -> bool:
 
 def _taken(path: Path, known: Callable[[Path], bool]) -> str | None:
     """Reason, as text, why a folder is not free for results, or None; contents that `known` accepts do not matter."""
-    if other := next((parent for parent in path.parents if (parent / STAMP).is_file()), None):
+    if other := _results_around(path):
         return f"it lies in {other}/, which holds results of its own"
     if path.exists() and not path.is_dir():
         return "it is a file"
     if path.exists() and not (path / STAMP).is_file() and not all(map(known, path.iterdir())):
         return f"it holds other files (and no {STAMP}, as a folder of results has); give a new or an empty one"
     return None
+
+
+def _results_around(path: Path) -> Path | None:
+    return next((parent for parent in path.parents if (parent / STAMP).is_file()), None)
+
+
+def refuse_within_results(folder: Path) -> None:
+    """Raises SteleError for a folder within one of results, where its files would be read as results."""
+    if other := _results_around(folder.resolve()):
+        raise SteleError(f"{folder}: lies in {other}, which holds results; give a folder beside it")
 
 
 # --- the workflow's files beside the package: in its clone, or as a wheel carries them --------------------------------

@@ -26,7 +26,7 @@ from stele.claims.judging.verdicts import LOOKS_FILE, load_looks
 from stele.command.arguments import Job, Positional, SpecsFolder
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_file
-from stele.files.paths import STUDY, inside, read_stamp
+from stele.files.paths import STUDY, inside, read_stamp, refuse_within_results
 from stele.files.reading import read_object
 from stele.papers.claims import FILE
 from stele.papers.paper import PAPER_TABLES, papers_in
@@ -59,6 +59,7 @@ class Site(Job):
 def run(args: Site) -> None:
     if not args.results.is_dir() or read_stamp(args.results) is None:
         raise SteleError(f"{args.results}: no folder of results; give another (`make study` fills evidence/study)")
+    refuse_within_results(args.to)
     write = {"html": write_site, "md": write_markdown}[args.format]
     with atomic_directory(args.to, JOB) as folder:
         write(args.results, args.specs, folder)
