@@ -62,6 +62,14 @@ def test_every_command_refuses_a_folder_of_the_users_before_its_work(call, outpu
     assert tree(tmp_path) == before
 
 
+@pytest.mark.parametrize("call", ["pretraining pretrain", "retrieval calibrate", "sources dataset"])
+@pytest.mark.parametrize("state", ["new", "new/state"])
+def test_a_state_that_would_be_replaced_is_refused_before_the_work(call, state, tmp_path, capsys):
+    """At the end the folder would hold it, and so not be replaced."""
+    assert cli.main([*call.split(), "--state", f"{tmp_path}/{state}", "--output", f"{tmp_path}/new/record.json"]) == 1
+    assert f"--state {tmp_path}/{state}: give a folder beside that of --output" in capsys.readouterr().err
+
+
 def test_the_commands_are_found():
     calls = [" ".join(call) for call, *_ in unfolded()]
     assert {"pairs mine", "pairs tokenise", "pretraining pretrain", "retrieval retrieve", "sources dataset"} <= {*calls}

@@ -24,7 +24,7 @@ from textwrap import dedent
 from typing import Annotated, Any, TypeVar
 
 from cyclopts import Parameter
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
 
 from stele.errors import SteleError
 from stele.files.atomic import RECORD, check_record, check_replaceable, is_made
@@ -105,12 +105,17 @@ def ends_in(*endings: str) -> AfterValidator:
 
 
 def record_of(job: str) -> AfterValidator:
-    """Validator of the record.json of a folder that `job` writes: raises SteleError if it must not replace that."""
+    """Validator of the record.json of a folder that `job` writes: raises SteleError if it must not replace that.
 
-    def check(record: Path) -> Path:
+    It must not if the job's own --state is in the folder.
+    """
+
+    def check(record: Path, options: ValidationInfo) -> Path:
         if record.name != RECORD:
             raise SteleError(f"{record}: the record of a folder is called {RECORD}; write {record / RECORD}")
         check_replaceable(record.parent, job)
+        if (state := options.data.get("state")) and state.resolve().is_relative_to(record.parent.resolve()):
+            raise SteleError(f"--state {state}: give a folder beside that of --output, {record.parent}")
         return record
 
     return AfterValidator(check)

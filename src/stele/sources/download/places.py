@@ -308,11 +308,10 @@ def drop_downloads(state: Path) -> None:
 def places_of(args: PlacesJob, advice: str) -> Places:
     """Sources of files by a job's options; `advice` tells the user how to provide a copy.
 
-    Raises SteleError if the folder of unfinished downloads is not the job's, or one of it and the output's lies in the
-    other: the first is removed at the end.
+    Raises SteleError if the folder of unfinished downloads, which is removed at the end, is not the job's or holds the
+    output's.
     """
-    state, output = args.state.resolve(), args.output.parent.resolve()
-    if state.is_relative_to(output) or output.is_relative_to(state):
+    if args.output.parent.resolve().is_relative_to(args.state.resolve()):
         raise SteleError(f"--state {args.state}: give a folder beside that of --output, {args.output.parent}")
     check_claimable(args.state, JOB, NAMES.fullmatch)
     return Places(
