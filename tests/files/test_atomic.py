@@ -66,6 +66,13 @@ def test_a_folder_is_on_the_disk_before_it_is_swapped_in_and_each_file_is_synced
     assert len(synced) == 1
 
 
+def test_a_linked_file_may_be_where_nothing_can_be_synced(tmp_path):
+    """On an image of SquashFS or a CD, whose files the kernel syncs as little as those of /proc."""
+    with atomic_directory(tmp_path / "folder", "job") as new:
+        (new / "users").symlink_to("/proc/version")
+    assert (tmp_path / "folder" / "users").is_symlink()
+
+
 SWAP = """
 import os, signal, sys
 from stele.files.atomic import atomic_directory

@@ -229,8 +229,9 @@ def swap_in(new: Path, path: Path, job: str) -> None:
     path, old = check_replaceable(path, job), path.with_name(f".{path.name}.{os.getpid()}.{OLD}")
     atomic_write_json(new / MARK, mark_of(new, job))
     if not _is_unfinished(path.parent):
-        for file in filter(Path.is_file, new.rglob("*")):
-            _sync(file)
+        for file in new.rglob("*"):
+            if file.is_file() and not file.is_symlink():  # a user's own file has long been on its disk
+                _sync(file)
     try:
         if path.exists():
             os.rename(path, old)
