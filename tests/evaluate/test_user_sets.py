@@ -219,7 +219,11 @@ def test_a_call_for_another_folder_hides_nothing_of_the_first_one(planned, capsy
     other = ["evaluate", "me5_small", "--benchmarks", "lareqa", "--encoding", "pooling=cls"]
     for _ in range(2):
         assert cli.main([*other, "--results-dir", "apart"]) == 0
-    assert yaml.safe_load((planned.parent / "apart/me5_small.yaml").read_text())["results_dir"] == "apart"
+    apart = planned.parent / "apart/me5_small.yaml"
+    assert yaml.safe_load(apart.read_text())["results_dir"] == "apart"
+    for _ in range(2):
+        assert cli.main([*other, "--results-dir", "in/apart"]) == 0  # a third one, called as the second
+    assert yaml.safe_load(apart.read_text())["results_dir"] == "apart" and len([*planned.parent.rglob("*.yaml")]) == 3
     assert cli.main(other) == 1 and "has results of me5_small with model" in capsys.readouterr().err
     assert cli.main(["evaluate", "me5_small", "--benchmarks", "lareqa"]) == 0
     assert yaml.safe_load(planned.read_text())["cards"] == {"me5_small": ["mrtydi", "lareqa"]}

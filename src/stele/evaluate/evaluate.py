@@ -41,6 +41,7 @@ from stele.config.user_models import encoding_of, model_of
 from stele.config.user_sets import earlier_sets, merged, user_sets
 from stele.errors import SteleError
 from stele.files.atomic import atomic_file
+from stele.files.digests import digest
 from stele.files.paths import inside
 from stele.plan.paths import as_json, flags
 from stele.plan.plan import Plan
@@ -144,12 +145,15 @@ def write(path: Path, values: dict[str, Any], head: str = HEAD) -> None:
 def configuration_path(name: str, results_dir: str, where: str) -> Path:
     """Path of a model's configuration: evaluate/NAME.yaml; evaluate/FOLDER/NAME.yaml if that one has another folder.
 
-    Otherwise a call for another folder of results would hide from later calls what the first folder holds.
+    Otherwise a call for another folder of results would hide from later calls what the first folder holds. A third
+    folder that is called as the second one has its digest behind its name.
     """
-    path = inside(FOLDER, f"{name}.yaml", where)
-    if not path.is_file() or in_same_folder(read_yaml(path), {"results_dir": results_dir}):
-        return path
-    return inside(FOLDER, f"{Path(results_dir).resolve().name}/{name}.yaml", where)
+    folder = Path(results_dir).resolve()
+    for below in ("", f"{folder.name}/", f"{folder.name}-{digest(str(folder))}/"):
+        path = inside(FOLDER, f"{below}{name}.yaml", where)
+        if not path.is_file() or in_same_folder(read_yaml(path), {"results_dir": results_dir}):
+            break
+    return path
 
 
 def refuse_another(path: Path, values: dict[str, Any]) -> None:
