@@ -51,10 +51,12 @@ makers = pytest.mark.parametrize("make", [zipped, tar_of])
 @makers
 def test_files_come_out_stripped_and_filtered(tmp_path, make):
     archive = make(tmp_path / "a", {"top/x/one.txt": b"1", "top/two.json": b"2", "top/three.bin": b"3"})
-    rules = Unpack(strip="top/", keep=["*.txt", "two.*"], members=["two.json"])
-    assert unpack(archive, tmp_path / "out", rules) == ["two.json", "x/one.txt"]
-    assert written(tmp_path / "out") == ["two.json", "x/one.txt"]
-    assert (tmp_path / "out" / "x" / "one.txt").read_bytes() == b"1"
+    for strip, out in ("top/", tmp_path / "out"), ("top", tmp_path / "other"):
+        rules = Unpack(strip=strip, keep=["*.txt", "two.*"], members=["two.json"])
+        assert unpack(archive, out, rules) == ["two.json", "x/one.txt"]
+        assert written(out) == ["two.json", "x/one.txt"]
+        assert (out / "x" / "one.txt").read_bytes() == b"1"
+    assert unpack(archive, tmp_path, Unpack(strip="t", keep=["top/t*"])) == ["top/three.bin", "top/two.json"]
 
 
 @pytest.mark.parametrize("name", ["../evil", "a/../../evil", "/evil", "..\\evil", "c:evil"])

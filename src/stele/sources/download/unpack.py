@@ -157,7 +157,7 @@ def _plan(archive: Path, members: Iterable[_Member], rules: Unpack) -> dict[str,
 
 def _wanted(name: str, strip: str, keep: Sequence[str]) -> str | None:
     """Path at which a member is written; None if it is not kept."""
-    path = PurePosixPath(name).as_posix().removeprefix(strip)
+    path = PurePosixPath(name).as_posix().removeprefix(f"{strip.rstrip('/')}/")
     return path if not keep or any(fnmatch(path, pattern) for pattern in keep) else None
 
 
