@@ -203,6 +203,13 @@ def test_bad_files_are_named_as_the_user_knows_them(read, tmp_path, files, messa
     assert record is None and message in error and f"{tmp_path}/mine" in error and "Traceback" not in error
 
 
+def test_languages_that_cannot_be_remembered_are_read_again(read, tmp_path):
+    """In a folder that is not to be written to, or beneath a link to a disk that was cleared."""
+    (tmp_path / "state").symlink_to("cleared")
+    texts, record, error = read({"all.jsonl": lines(*ALL)}, "lv")
+    assert len(texts) == 2 and record and "state" not in error
+
+
 def test_a_line_without_end_is_cut_and_memory_is_bounded(tmp_path):
     """64 MB in one line, without a space, need no more memory than some documents of the greatest length."""
     with open(tmp_path / "th.txt", "wb") as handle:

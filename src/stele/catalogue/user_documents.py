@@ -17,6 +17,7 @@ import logging
 import re
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -151,7 +152,8 @@ def _languages_of_rows(folder: Path, names: list[str]) -> dict[str, dict[str, in
             for row in track(rows, None, f"languages of {name}", "row") if size > 1 << 26 else rows:
                 sizes[row.language or ""] += len(row.text.encode())
             remembered[sha256] = dict(sizes)
-            atomic_write_json(ROWS, remembered)
+            with suppress(OSError):  # a folder that is not to be written to: read again the next time
+                atomic_write_json(ROWS, remembered)
         sizes_by_file[name] = remembered[sha256]
     return sizes_by_file
 
