@@ -9,7 +9,7 @@ from stele.command import cli
 from stele.config.model import parse_config
 from stele.errors import SteleError
 from tests.conftest import ROOT
-from tests.workflow.conftest import clone, planned, snakemake
+from tests.workflow.conftest import clone, planned, shell, snakemake
 
 PAGE = (ROOT / "docs/adding/paper.md").read_text(encoding="utf-8")
 FILES = dict(re.findall(r"^```yaml\n# (\S+)\n(.*?)^```$", PAGE, flags=re.M | re.S))
@@ -41,6 +41,16 @@ def test_a_folder_in_paper_tables_is_one_paper_more(folder, fresh, tmp_path):
     shutil.copytree(folder, project / "paper_tables/my_paper")
     jobs = planned(project, "all_tables", "--config", "scale=miniature")
     assert (jobs["table"], jobs["figure"]) == (before["table"] + 1, before["figure"] + 1)
+
+
+def test_what_is_drawn_by_hand_before_any_run_is_still_to_be_built(folder, fresh, tmp_path):
+    project = clone(fresh, tmp_path / "stele")
+    tables, figure = f"--spec {folder}/table_01.yaml", f"--spec {folder}/figure_01.yaml --output {FIGURE}"
+    for command in (f"table {tables}", f"figure {figure}", f"all_tables {tables}"):
+        drawn = shell(project, f"python -m stele tables {command}")
+        assert drawn.returncode == 0, drawn.stdout
+    jobs = planned(project, "all_tables", "--config", "scale=miniature", f"papers=[{folder}]")
+    assert {"pretrain": 1, "table": 1, "figure": 1, "all_tables": 1}.items() <= jobs.items()
 
 
 def test_its_table_figure_and_claim_are_checked_and_drawn(folder, tmp_path, monkeypatch, capsys):

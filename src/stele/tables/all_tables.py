@@ -28,7 +28,7 @@ from stele.tables.render.pictures import drawn as drawn_in
 from stele.tables.render.pictures import pictures
 from stele.tables.render.summary import summarise
 from stele.tables.values.cell import table_cells
-from stele.tables.values.context import ContextJob, read_context
+from stele.tables.values.context import ContextJob, date_by_hand, read_context
 from stele.tables.values.filled import FilledTable
 from stele.tables.values.lookup import Results
 from stele.tables.values.significance import compare_rows, read_tests
@@ -97,6 +97,7 @@ def run(args: AllTables) -> None:
     for name, text in texts.items():
         with atomic_file(folder / name) as handle:
             handle.write(text)
+    date_by_hand((folder / name for name in texts), args.context, args.results_dir)
     log.info("%s: %d tables: %s", folder, len(drawn), shared["states"])
 
 

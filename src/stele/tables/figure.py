@@ -17,7 +17,7 @@ from stele.papers.figure import load_figure
 from stele.tables.render.figure import described, draw, title
 from stele.tables.render.figure_data import panel_series
 from stele.tables.render.figure_panels import ON_PAPER
-from stele.tables.values.context import Context, load_context, refuse
+from stele.tables.values.context import Context, date_by_hand, load_context, refuse
 from stele.tables.values.lookup import Results
 
 log = logging.getLogger(__name__)
@@ -36,6 +36,7 @@ class Figure(Job):
 def run(args: Figure) -> None:
     context = load_context(args.context)
     damaged = write_figure(args.spec, context, Results(args.results_dir), args.output)
+    date_by_hand(args.output, args.context, args.results_dir)
     refuse(damaged, context)
 
 

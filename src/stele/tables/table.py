@@ -21,7 +21,7 @@ from stele.files.digests import digest
 from stele.papers.table import load_spec
 from stele.tables.render import formats, pages
 from stele.tables.values.cell import count_text, counted
-from stele.tables.values.context import ContextJob, read_context, refuse
+from stele.tables.values.context import ContextJob, date_by_hand, read_context, refuse
 from stele.tables.values.filled import fill
 from stele.tables.values.lookup import Results
 from stele.tables.values.significance import results_in, tests_record
@@ -66,6 +66,7 @@ def run(args: Table) -> None:
             **tests_record(filled.tests),
             content=digest(texts),
         )
+        date_by_hand((f"{target}.{suffix}" for suffix in (*texts, "json")), args.context, args.results_dir)
         states = Counter(cell.outcome.state for cell in counted(cells))
         log.info("%s: %s: %s", table.file, count_text(cells), ", ".join(f"{n} {state}" for state, n in states.items()))
         damaged |= dict.fromkeys(cell.outcome.reason for cell in cells if cell.outcome.state == "unreadable")
