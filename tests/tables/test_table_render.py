@@ -181,6 +181,15 @@ def test_a_tables_record_names_the_results_that_stand_in_it(bench, root):
     assert record["inputs"].keys() == {"spec"} and record["significance"]["cells"] == {}
 
 
+def test_a_table_drawn_by_hand_keeps_the_rows_that_the_last_run_added(bench, root):
+    """Snakemake takes the table for the one it built, and would not draw it again."""
+    added = {"extra_rows": [{"model": "own", "label": "My model", "tables": ["msm/9"]}]}
+    (bench.results_dir / "tables").mkdir(parents=True)
+    (bench.results_dir / "tables/context.json").write_text(json.dumps(added))
+    assert _command(bench, root) == 0
+    assert "My model" in (bench.results_dir / "tables/msm/table_09.md").read_text()
+
+
 def test_the_command_refuses_what_it_cannot_do(bench, root, capsys):
     context = bench.folder / "context.json"
     context.write_text('{"scales": "x"}')

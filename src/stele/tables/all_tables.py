@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from stele.command.arguments import Name, ResultsFolder, Some
+from stele.command.arguments import Name, Some
 from stele.files.atomic import atomic_file
 from stele.papers.claims import FILE
 from stele.papers.paper import paper_folder, papers_in
@@ -42,7 +42,6 @@ class AllTables(ContextJob):
     """Tables to render, table_NN.yaml; default: all tables in paper_tables/."""
     name: Name = "all_tables"
     """Name, without suffix, of the files that hold all tables."""
-    results_dir: ResultsFolder = Path("results")
     figures: tuple[Path, ...] | None = None
     """Drawn figures (.svg) to include; default: the figures in --output-dir."""
     verdicts: tuple[Path, ...] = ()

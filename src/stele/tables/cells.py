@@ -34,7 +34,7 @@ from stele.papers.table import load_specs
 from stele.tables.render.figure_panels import ON_PAPER, WIDTH
 from stele.tables.render.formats import COLUMNS, cell_row
 from stele.tables.values.cell import Cell, count_text, counted, table_cells
-from stele.tables.values.context import context_of, load_context
+from stele.tables.values.context import context_of
 from stele.tables.values.lookup import STATES, Outcome, Results
 from stele.tables.values.significance import p_value, values_per_query
 
@@ -90,7 +90,7 @@ def all_cells(specs: Sequence[Path], results_dir: Path, context: Path | None = N
 
     Without a `context` it uses the one that a run wrote into the folder of results.
     """
-    known = load_context(context) if context else context_of(results_dir)
+    known = context_of(results_dir, context)
     results = Results(results_dir)
     tables = [table for folder in specs for table in load_specs(folder)]
     tables.sort(key=lambda table: (table.rank, table.number))

@@ -17,7 +17,7 @@ from stele.papers.figure import load_figure
 from stele.tables.render.figure import described, draw, title
 from stele.tables.render.figure_data import panel_series
 from stele.tables.render.figure_panels import ON_PAPER
-from stele.tables.values.context import Context, date_by_hand, load_context, refuse
+from stele.tables.values.context import Context, context_of, date_by_hand, refuse
 from stele.tables.values.lookup import Results
 
 log = logging.getLogger(__name__)
@@ -27,14 +27,14 @@ class Figure(Job):
     spec: Path
     """Figure to draw: paper_tables/{paper}/figure_NN.yaml."""
     context: Path | None = None
-    """Context that a run wrote (JSON): scale, rows that cannot be built, seeds."""
+    """Context that a run wrote (JSON): scale, rows that cannot be built, seeds; default: the results' own."""
     results_dir: ResultsFolder = Path("results")
     output: Some[Annotated[Path, ends_in(".svg", ".pdf", ".png")]]
     """Files to draw, .svg, .pdf or .png."""
 
 
 def run(args: Figure) -> None:
-    context = load_context(args.context)
+    context = context_of(args.results_dir, args.context)
     damaged = write_figure(args.spec, context, Results(args.results_dir), args.output)
     date_by_hand(args.output, args.context, args.results_dir)
     refuse(damaged, context)

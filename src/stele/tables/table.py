@@ -15,7 +15,7 @@ from collections import Counter
 from pathlib import Path
 
 from stele.artifacts import records
-from stele.command.arguments import ResultsFolder, Some
+from stele.command.arguments import Some
 from stele.files.atomic import atomic_file
 from stele.files.digests import digest
 from stele.papers.table import load_spec
@@ -33,7 +33,6 @@ FORMATS = {"md": formats.to_markdown, "tex": formats.to_latex, "csv": formats.to
 class Table(ContextJob):
     spec: Some[Path]
     """Tables to render: paper_tables/{paper}/table_NN.yaml."""
-    results_dir: ResultsFolder = Path("results")
     output_dir: Path | None = None
     """Folder to write to; default: tables/ in the folder of results."""
 

@@ -11,7 +11,7 @@ from typing import Literal
 from pydantic import Field
 
 from stele.artifacts.results import RunKey
-from stele.command.arguments import Job
+from stele.command.arguments import Job, ResultsFolder
 from stele.errors import SteleError
 from stele.files.reading import read_object
 from stele.files.strict import Strict, validate
@@ -98,14 +98,15 @@ class ContextJob(Job):
     """A job that renders tables."""
 
     context: Path | None = None
-    """Context that a run wrote (JSON): scale, rows that cannot be built, added rows."""
+    """Context that a run wrote (JSON): scale, rows that cannot be built, added rows; default: the results' own."""
+    results_dir: ResultsFolder = Path("results")
     difference: bool = False
     """Show differences from the papers' numbers also for generated data and stand-ins, where they mean nothing."""
 
 
 def read_context(args: ContextJob) -> Context:
-    """Reads the context that a job names; `--difference` changes its view."""
-    context = load_context(args.context)
+    """Reads the context of a job; `--difference` changes its view."""
+    context = context_of(args.results_dir, args.context)
     return context.model_copy(update={"view": "difference"}) if args.difference else context
 
 
@@ -116,10 +117,10 @@ def load_context(path: Path | str | None) -> Context:
     return validate(Context, read_object(path, "context of tables"), str(path))
 
 
-def context_of(folder: Path) -> Context:
-    """Reads the context that a run wrote into a folder of results; without one it is empty."""
+def context_of(folder: Path, given: Path | None = None) -> Context:
+    """Reads the given context, else the one that a run wrote into a folder of results; without either it is empty."""
     path = folder / "tables/context.json"
-    return load_context(path if path.is_file() else None)
+    return load_context(given or (path if path.is_file() else None))
 
 
 def date_by_hand(written: Iterable[Path | str], context: Path | None, results_dir: Path) -> None:
