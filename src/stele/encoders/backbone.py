@@ -141,7 +141,7 @@ def refuse_adapter(folder: Path) -> None:
 
 
 def refuse_quantised(folder: Path) -> None:
-    """Raises SteleError for quantised weights: their vectors depend on the machine and on packages that are not here."""
+    """Raises SteleError for quantised weights: their vectors depend on the machine and on packages not here."""
     if settings := read_json(folder / "config.json").get("quantization_config"):
         name = settings.get("quant_method") if isinstance(settings, dict) else settings
         raise SteleError(
