@@ -128,6 +128,15 @@ def test_a_prompt_without_its_instruction_is_left_out_with_a_warning(tmp_path, f
     assert "the prompt for query is not written for sentence-transformers" in caplog.text
 
 
+@pytest.mark.parametrize("lengths", [(8, 20), (20, 8)])
+def test_long_queries_and_passages_are_cut_in_sentence_transformers_as_here(tmp_path, folders, lengths):
+    spec = EncodingSpec(pooling="mean", query_length=lengths[0], passage_length=lengths[1])
+    encoder = load_encoder(save(tmp_path / "saved", folders["bert"], spec))
+    theirs, texts = SentenceTransformer(str(tmp_path / "saved"), device="cpu"), ["a b c d e f g " * 5]
+    for kind, encode in (("query", theirs.encode_query), ("passage", theirs.encode_document)):
+        assert np.abs(encoder.encode(texts, kind) - encode(texts, show_progress_bar=False)).max() < 1e-5
+
+
 def test_lengths_are_those_of_the_kind(folders):
     encoder = load_encoder(folders["xlm-roberta"], {"pooling": "mean", "query_length": 6, "passage_length": 12})
     long = ["the river Nile flows through Uganda and Egypt and the city of the first novel"]

@@ -52,9 +52,9 @@ def _save_tower(folder: Path, model, tokenizer, spec: EncodingSpec) -> None:
 def write_modules(folder: Path, model, spec: EncodingSpec, heads: Sequence = (), suggestion: bool = False) -> None:
     """Adds to a saved transformers folder the files with which sentence-transformers gives the same vectors.
 
-    It has no module for the pooler, which becomes a Dense layer with tanh on the first token, and one maximum length
-    per model, which is the longer of the two. It shortens vectors after the last module, so that shortened ones have
-    another length there and the same cosines. With `suggestion` Stele follows the files only if no pooling is set.
+    It has no module for the pooler, which becomes a Dense layer with tanh on the first token. It shortens vectors after
+    the last module, so that shortened ones have another length there and the same cosines. Two lengths that differ need
+    its release 6. With `suggestion` Stele follows the files only if no pooling is set.
     """
     import torch
 
@@ -73,8 +73,10 @@ def write_modules(folder: Path, model, spec: EncodingSpec, heads: Sequence = (),
         for i, (path, name) in enumerate(modules)
     ]
     atomic_write_json(folder / MODULES, listing)
-    length = max(spec.query_length, spec.passage_length)
-    atomic_write_json(folder / SENTENCE_BERT[0], {"max_seq_length": length, "do_lower_case": False})
+    lengths = {"query_length": spec.query_length, "document_length": spec.passage_length}
+    sides = lengths if spec.query_length != spec.passage_length else {}
+    length = max(lengths.values())
+    atomic_write_json(folder / SENTENCE_BERT[0], {"max_seq_length": length, "do_lower_case": False, **sides})
     settings = {
         "prompts": filled_prompts(spec),
         "default_prompt_name": None,
