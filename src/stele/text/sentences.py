@@ -221,6 +221,7 @@ def _library_ends(text: str, language: str) -> list[int]:
     """Boundaries of sentencex inside a text of any length, read in pieces: the next piece begins after the last
     complete sentence of the piece before it.
     """
+    text = text.replace('"', "\u05f4")  # in two Hebrew abbreviations, which would be a quotation
     if len(text) <= PIECE:
         return _ends_in_piece(text, language)[:-1]
     ends: list[int] = []
