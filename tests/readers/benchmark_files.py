@@ -89,7 +89,7 @@ BENCHMARKS: dict[str, Reader] = {
         lines(PASSAGE, {**PASSAGE, "docid": "8"}),
         of("mrtydi_corpus", lambda d: whole(MrTydi().passages(d, "sw"))),
     ),
-    "mrtydi judgments": ("qrels.test.txt", QRELS, of("mrtydi", lambda d: MrTydi().judgments(d, SW))),
+    "mrtydi judgments": ("qrels.test.txt", QRELS, of("mrtydi", lambda d: MrTydi().judgments(d, SW), part="sw")),
     "mrtydi training": (
         "train.jsonl.gz",
         gzip.compress(TRAIN),

@@ -210,6 +210,34 @@ def test_judgments_of_one_language_are_not_those_of_all(tmp_path, qrels, benchma
         run(benchmark, "--run", f"sw={path}", "--data", f"{benchmark}={qrels}")
 
 
+@pytest.mark.parametrize(
+    ("benchmark", "name", "other"),
+    [("ciral", "qrels.tsv", "yo"), ("miracl", "dev/qrels.tsv", "te"), ("mrtydi", "qrels.test.txt", "te")],
+)
+def test_a_folder_of_all_languages_has_a_folder_for_each(tmp_path, benchmark, name, other):
+    """Two were refused, and one language's folder served all."""
+    for language, passage in {"sw": "a", other: "b"}.items():
+        path = tmp_path / "all" / language / name
+        path.parent.mkdir(parents=True)
+        path.write_text(f"1 0 {passage} 1\n")
+        (tmp_path / language).write_text(f"1 Q0 {passage} 1 1 t\n")
+    line = [
+        benchmark,
+        "--run",
+        f"sw={tmp_path / 'sw'}",
+        f"{other}={tmp_path / other}",
+        "--metrics",
+        "recall@1",
+        "--data",
+    ]
+    result = scored(tmp_path, *line, f"{benchmark}={tmp_path / 'all'}")
+    assert result["metrics"]["recall@1"]["languages"] == {"sw": 1.0, other: 1.0}
+    with pytest.raises(
+        SteleError, match=rf"given for all of {benchmark}, whose {other} is .*; give {benchmark}:{other}="
+    ):
+        run(*line, f"{benchmark}={tmp_path / 'all/sw'}")
+
+
 def test_a_direction_s_name_is_of_it_alone(tmp_path):
     """Both directions of de-en have the ids of the same texts and are scored in the language de-en."""
     (tmp_path / "xnli.15way.orig.tsv").write_text("de\ten\nein\tone\nzwei\ttwo\n")

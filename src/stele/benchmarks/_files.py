@@ -15,6 +15,7 @@ from stele.benchmarks.types import Data
 from stele.catalogue.schema.languages import Language
 from stele.catalogue.user_data import listing
 from stele.errors import SteleError
+from stele.files.paths import relative
 from stele.files.reading import DECODER, JsonObject, check_surrogates, open_bytes, parse_json, reading
 
 BLOCK = 1 << 20  # characters read at a time
@@ -22,16 +23,30 @@ BLOCK = 1 << 20  # characters read at a time
 
 # --- finding files ---
 def folder_of(data: Data, dataset: str, part: str) -> Path:
-    """Folder of one part of a dataset; a dataset given as a whole (part "all") has every part.
+    """Folder of one part of a dataset; one given as a whole (part "all") has every part, some in a folder of its name.
 
     Raises SteleError if the part is not among the data.
     """
     parts = data.get(dataset, {})
-    folder = parts.get(part) or parts.get("all")
+    folder = parts.get(part)
+    if folder is None and "all" in parts:
+        inner = Path(parts["all"], relative(part, f"the languages of {dataset}"))
+        folder = inner if inner.is_dir() else parts["all"]
     if folder is None:
         names = ", ".join(f"{name}:{key}" for name in sorted(data) for key in sorted(data[name])) or "nothing"
         raise SteleError(f"needs the data {dataset}:{part}; given: {names}. Add --data {dataset}:{part}=record.json")
     return Path(folder)
+
+
+def own_folder(data: Data, dataset: str, part: str) -> Path:
+    """Folder of a part whose files are named as every part's. Raises SteleError if it was given for all of them."""
+    folder = folder_of(data, dataset, part)
+    if part not in data[dataset] and folder.name != part:
+        raise SteleError(
+            f"{folder}: given for all of {dataset}, whose {part} is one of several; give {dataset}:{part}={folder}, or "
+            f"a folder that has a folder {part}"
+        )
+    return folder
 
 
 def located(folder: Path, name: str) -> Path:

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from stele import catalogue
-from stele.benchmarks._files import below, file_of_part, folder_of, located
+from stele.benchmarks._files import below, folder_of, located, own_folder
 from stele.benchmarks._tables import table_passages, tables
 from stele.benchmarks._trec import read_qrels, tsv_topics, warn_missing_judged
 from stele.benchmarks.reader import RetrievalReader, TrainingReader
@@ -92,5 +92,5 @@ def shards(folder: Path, language: str) -> list[Path]:
 
 def _file(data: Data, dataset: str, language: str, split: str, what: str) -> Path:
     """Finds a split's topics or judgments: `{split}/{what}.tsv`, or the file that is given itself."""
-    inner, name = folder_of(data, dataset, language) / split, f"{what}.tsv"
-    return located(inner, name) if inner.is_dir() else file_of_part(data, dataset, language, name)
+    folder = own_folder(data, dataset, language)
+    return located(inner if (inner := folder / split).is_dir() else folder, f"{what}.tsv")
