@@ -236,13 +236,14 @@ def test_a_language_of_lareqa_may_be_a_file_of_any_name_and_lacks_the_others_ans
     assert "answers in de, en alone are relevant; the official score counts those in all languages" in caplog.text
 
 
-def test_answers_in_gzipped_files_of_lareqa_count(tmp_path):
+def test_answers_in_gzipped_files_of_lareqa_count(tmp_path, caplog):
     """No answer counted, and all questions scored 0."""
     for part in ("en", "de"):
         (tmp_path / f"{part}.json.gz").write_bytes(gzip.compress(xquad(1).encode()))
     assert Lareqa().judgments({"lareqa": {"all": tmp_path}}, QuerySet("en", "en", "all")) == {
         "k0_en": {"de_1_0": 1, "en_1_0": 1}
     }
+    assert "answers in de, en alone are relevant" in caplog.text, "the user's folder lacks the other languages"
 
 
 def test_lareqa_averages_over_questions(tmp_path):

@@ -25,6 +25,7 @@ from stele.benchmarks.reader import RetrievalReader
 from stele.benchmarks.squad import paragraphs
 from stele.benchmarks.types import Data, Judgments, Passage, Query, QuerySet
 from stele.errors import SteleError
+from stele.files.atomic import RECORD
 from stele.files.reading import reading
 
 logger = logging.getLogger(__name__)
@@ -65,8 +66,9 @@ class Lareqa(RetrievalReader):
         keys = [q.key for paragraph in _paragraphs(data, query_set.language) for q in paragraph.questions]
         answers: dict[str, dict[str, int]] = {key: {} for key in keys}
         languages = _collection_languages(data)
-        if "all" not in data[DATASET] and len(languages) < len(LANGUAGES):
-            official = "the official score counts those in all languages: --data lareqa=FOLDER"
+        whole = data[DATASET].get("all")
+        if len(languages) < len(LANGUAGES) and not (whole and (whole / RECORD).is_file()):  # of a scale's languages
+            official = "the official score counts those in all languages: --data lareqa=FOLDER, with eleven files"
             logger.warning("lareqa: answers in %s alone are relevant; %s", ", ".join(languages), official)
         for language in languages:
             for paragraph in _paragraphs(data, language):
