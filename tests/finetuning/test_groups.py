@@ -111,8 +111,9 @@ def test_copies_of_the_positive_and_other_known_positives_are_masked():
 @pytest.mark.parametrize(("number", "sizes"), [(7, [3, 3]), (6, [3, 3]), (8, [3, 3, 2])])
 def test_dev_groups_are_in_order_with_the_first_negative(number, sizes):
     data = examples([[i] for i in range(number)], [[100 + i, 200 + i] for i in range(number)])
+    assert [len(group.queries) for group in dev_groups(data, 3, 0)] == sizes  # a single query has nobody to share with
     groups = dev_groups(data, 3, 1)
-    assert [len(group.queries) for group in groups] == sizes  # a single query has nobody to share with
+    assert sum(len(group.queries) for group in groups) == number  # but it has its hard negative
     assert groups[0].passages.tolist() == [0, 100, 1, 101, 2, 102]
 
 

@@ -119,6 +119,11 @@ def test_last_keeps_nothing(tmp_path, monkeypatch):
     chosen.restore()
 
 
+def test_one_dev_question_is_judged_by_its_hard_negative():
+    chosen = Known(examples([[0]], [[1]]), [[1.0, 0.0]], [[1.0, 0.0]] * 2)
+    assert chosen.dev_nll() == pytest.approx(np.log(2)) and chosen.without_second_candidate == 0
+
+
 def test_a_dev_set_of_one_question_is_refused(tmp_path):
     with pytest.raises(SteleError, match="dev set has 1 usable examples"):
         Selection(tmp_path, torch.nn.Linear(1, 1), examples([[0]], [[]]), recipe_of(), 1, HERE)

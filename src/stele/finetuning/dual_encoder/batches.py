@@ -82,10 +82,10 @@ def first_alone(data: Examples, recipe: FinetuningRecipe, seed: int, steps: int)
 def dev_groups(data: Examples, batch: int, wanted: int) -> list[Group]:
     """Makes groups of the dev set, in order, with each query's first `wanted` hard negatives.
 
-    Leaves out a last group of one query, and queries without a second candidate (all queries share one positive).
+    Leaves out queries without a second candidate (all queries share one positive, or one query is alone).
     """
     chosen = np.array_split(np.arange(len(data)), range(batch, len(data), batch))
-    whole = (make_group(data, rows, [data.negatives_of(i)[:wanted] for i in rows]) for rows in chosen if len(rows) > 1)
+    whole = (make_group(data, rows, [data.negatives_of(i)[:wanted] for i in rows]) for rows in chosen)
     return [group for group in map(contested, whole) if len(group.queries)]
 
 

@@ -50,7 +50,8 @@ class Selection(Evaluation):
         if not self.groups:
             raise SteleError(
                 f"the dev set has {len(data)} usable examples, none with a candidate besides its own positive; "
-                f"the NLL needs 2 examples with different positives in a group of {recipe.dev_batch} (dev_batch)"
+                f"the NLL needs hard negatives, or 2 examples with different positives in a group of "
+                f"{recipe.dev_batch} (dev_batch)"
             )
 
     def measure(self, step: int) -> dict[str, float]:
