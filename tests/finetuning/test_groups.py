@@ -10,12 +10,15 @@ from stele.finetuning.dual_encoder.examples import Examples
 from stele.recipes.finetuning import parse_finetuning
 
 
-def examples(positives: list[list[int]], negatives: list[list[int]]) -> Examples:
+def examples(positives: list[list[int]], negatives: list[list[int]], queries: list[int] | None = None) -> Examples:
+    """Examples whose queries are all different, or those of the one token that `queries` says."""
+
     def ragged(lists):
         return np.concatenate([np.array(x, dtype=np.int64) for x in lists]), np.cumsum([0, *map(len, lists)])
 
-    nothing = Tokens(np.zeros(0, np.int32), np.zeros(1, np.int64), None)
-    return Examples(nothing, nothing, *ragged(positives), *ragged(negatives), {})
+    number, nothing = len(positives), Tokens(np.zeros(0, np.int32), np.zeros(1, np.int64), None)
+    asked = Tokens(np.array(queries or range(number), np.int32), np.arange(number + 1), None)
+    return Examples(asked, nothing, *ragged(positives), *ragged(negatives), {})
 
 
 def recipe_of(**changes):
@@ -106,6 +109,18 @@ def test_copies_of_the_positive_and_other_known_positives_are_masked():
         [0, 0, 0, 0, 0, 0],  # 6 is its hard negative
     ]
     assert group.positives.tolist() == [0, 2, 4]
+
+
+def test_what_answers_a_query_in_one_example_is_no_negative_of_it_in_another():
+    """As where a training set has one line for each query and passage that answers it."""
+    data = examples([[5], [6], [7]], [[8], [], [6]], queries=[3, 3, 4])
+    group = make_group(data, np.array([0, 1, 2]), [data.negatives_of(i) for i in range(3)])
+    assert group.passages.tolist() == [5, 8, 6, 7, 6]
+    assert group.mask.astype(int).tolist() == [[0, 0, 1, 0, 1], [1, 0, 0, 0, 1], [0, 0, 0, 0, 0]]
+    recipe = recipe_of(batch=2, hard_negatives=0, steps=3)
+    alone = examples([[n] for n in range(4)], [[] for _ in range(4)], queries=[3, 3, 4, 5])
+    found = [first_alone(alone, recipe, seed, 3) for seed in range(20)]
+    assert None in found and {*found} > {None}, "a group of the same query twice has no negative"
 
 
 @pytest.mark.parametrize(("number", "sizes"), [(7, [3, 3]), (6, [3, 3]), (8, [3, 3, 2])])

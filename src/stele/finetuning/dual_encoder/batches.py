@@ -67,10 +67,13 @@ def training_group(data: Examples, recipe: FinetuningRecipe, seed: int, number: 
 def first_alone(data: Examples, recipe: FinetuningRecipe, seed: int, steps: int) -> int | None:
     """Finds the first optimiser step, from 1, with a query whose only candidate is its positive; None without one.
 
-    That takes many examples with one query's positives: if no query has enough, no group is drawn to find out.
+    That takes many examples with one query's positives: if no query can have enough, no group is drawn to find out.
     """
     shared = np.bincount(data.positives[data.positive_offsets[:-1]], minlength=data.positives.max() + 1)
-    if np.add.reduceat(shared[data.positives], data.positive_offsets[:-1]).max() < recipe.batch:
+    of_examples = np.add.reduceat(shared[data.positives], data.positive_offsets[:-1])
+    numbers: dict[bytes, int] = {}  # of the different queries
+    queries = [numbers.setdefault(data.query_of(i), len(numbers)) for i in range(len(data))]
+    if np.bincount(queries, weights=of_examples).max() < recipe.batch:
         return None
     for number in range(steps * recipe.accumulation):
         group = training_group(data, recipe, seed, number)
@@ -96,11 +99,18 @@ def contested(group: Group) -> Group:
 
 
 def make_group(data: Examples, chosen: np.ndarray, negatives: list[np.ndarray]) -> Group:
-    """Makes a group of the examples `chosen`, with the hard negatives of each in `negatives`."""
-    right = [data.positives_of(i) for i in chosen]
+    """Makes a group of the examples `chosen`, with the hard negatives of each in `negatives`.
+
+    What answers a query in one example is no negative of the same query in another.
+    """
+    right, queries = [data.positives_of(i) for i in chosen], [data.query_of(i) for i in chosen]
     passages = np.concatenate([part for r, n in zip(right, negatives, strict=True) for part in (r[:1], n)])
     columns = np.cumsum([0, *(1 + len(n) for n in negatives)])[:-1]
-    return Group(np.asarray(chosen), passages, columns, positive_mask(passages, columns, right))
+    known: dict[bytes, np.ndarray] = {}
+    for query, rows in zip(queries, right, strict=True):
+        known[query] = np.concatenate([known[query], rows]) if query in known else rows
+    mask = positive_mask(passages, columns, [known[query] for query in queries])
+    return Group(np.asarray(chosen), passages, columns, mask)
 
 
 def positive_mask(passages: np.ndarray, columns: np.ndarray, right: list[np.ndarray]) -> np.ndarray:

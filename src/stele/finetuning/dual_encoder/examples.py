@@ -43,6 +43,10 @@ class Examples:
     def __len__(self) -> int:
         return len(self.positive_offsets) - 1
 
+    def query_of(self, example: int) -> bytes:
+        """Token ids of an example's query: equal for queries that the encoder reads alike."""
+        return self.queries.ids[self.queries.offsets[example] : self.queries.offsets[example + 1]].tobytes()
+
     def positives_of(self, example: int) -> np.ndarray:
         return self.positives[self.positive_offsets[example] : self.positive_offsets[example + 1]]
 
