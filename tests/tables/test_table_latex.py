@@ -156,6 +156,7 @@ def test_a_long_label_is_broken_into_lines():
     assert page_fit.width(_grid(1, 8, label="a label " * 20)) < page_fit.width(_grid(1, 8)) + page_fit.STUB
     assert r"\stelelabel*{" in latex.table(_grid(1, 8, lines=1, label="a label " * 12)), "room of its own"
     assert r"\stelelabel{" in latex.table(_grid(1, 8, lines=6, label="a label " * 12)), "hangs down"
+    assert r"a\_\allowbreak{}name\_" in latex.table(_grid(1, 8, lines=6, label="a_name_" * 12)), "without a space"
 
 
 # --- bibliography -----------------------------------------------------------------------------------------------------

@@ -2,11 +2,12 @@
 
 import pytest
 from chromium import DESK, PHONE, in_browser
-from rendering import nasty_context
+from rendering import filled, nasty_context
 from specs import write_result
 
 from stele.command import cli
 from stele.papers.paper import TODAY, papers_in
+from stele.tables.render.pages import draw, table_page
 
 pytestmark = in_browser
 
@@ -48,6 +49,18 @@ def test_every_page_opens_without_complaint_or_request_and_fits(browser, pages):
     wanted = {"all_tables.html", "today_tables.html", "today.html", "msm/table_05.html"}
     assert wanted | {f"{paper}.html" for paper in papers_in()} <= pages.keys()
     browser.check_pages(pages.values())
+
+
+def test_a_long_label_without_spaces_stays_in_its_column(browser, bench):
+    """It ran over the numbers beside it."""
+    table = bench.spec(**{"label: Second": f"label: {'own_encoder_' * 6}"})
+    page = bench.folder / "page.html"
+    page.write_text(table_page(draw(filled(bench, table), root=".."), index=""), encoding="utf-8")
+    for size in (PHONE, DESK):
+        browser.size(*size)
+        browser.open(page.as_uri())
+        inside = "[...document.querySelectorAll('.side th.stub')].every(e => e.scrollWidth <= e.clientWidth)"
+        assert browser.evaluate(inside), size
 
 
 def test_figures_are_in_their_page_with_their_words_and_large_enough_to_read(browser, pages):

@@ -119,8 +119,12 @@ def _run(script: str, run: str) -> str:
 
 def path(text: str) -> str:
     """LaTeX of a path or a command in typewriter letters; it may break after a slash, an underscore or a space."""
-    breakable = re.sub(r"(/|\\_|,)", r"\1\\allowbreak{}", escape(text))
-    return rf"\texttt{{{breakable}}}"
+    return rf"\texttt{{{_breakable(escape(text))}}}"
+
+
+def _breakable(text: str) -> str:
+    """LaTeX of a text that may break inside what TeX takes for one word."""
+    return re.sub(r"(/|\\_|,)", r"\1\\allowbreak{}", text)
 
 
 def outlined(text: str) -> str:
@@ -197,4 +201,4 @@ def _stub(value: Box, below: int) -> str:
     lines = page_fit.stub_lines(value)
     if lines == 1:
         return box(value, "")
-    return rf"\stelelabel{'*' if lines > below + 1 else ''}{{{page_fit.STUB:.0f}pt}}{{{box(value, '')}}}"
+    return rf"\stelelabel{'*' if lines > below + 1 else ''}{{{page_fit.STUB:.0f}pt}}{{{_breakable(box(value, ''))}}}"
