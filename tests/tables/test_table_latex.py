@@ -127,10 +127,10 @@ def test_symbols_of_papers_and_our_mark_are_no_letters_of_a_script(msm, root):
 
 
 # --- fitting ----------------------------------------------------------------------------------------------------------
-def _grid(rows: int, columns: int, lines: int = 3, label: str = "a row") -> Grid:
+def _grid(rows: int, columns: int, lines: int = 3, label: str = "a row", group: str = "") -> Grid:
     boxes = [Box("100.0")] * columns
     row = [GridLine([Box(label if i == 0 else "", number=False)], boxes, i == 0) for i in range(lines)]
-    heads = [Column(key=f"c{i}", header="AR") for i in range(columns)]
+    heads = [Column(key=f"c{i}", header="AR", group=group) for i in range(columns)]
     return Grid(["Model"], heads, [Box("AR", number=False)] * columns, [Section("", row * rows)])
 
 
@@ -143,9 +143,10 @@ def test_a_wide_table_is_turned_and_a_long_one_goes_on_between_rows():
     assert all(part.sections[0].lines[0].starts_row for part in long.parts)
 
 
-def test_no_letter_falls_below_six_points():
+@pytest.mark.parametrize("group", ["", "One"])
+def test_no_letter_falls_below_six_points(group):
     for columns in range(1, 80, 6):
-        setting = page_fit.fit(_grid(5, columns))
+        setting = page_fit.fit(_grid(5, columns, group=group))
         across = page_fit.PAGE[1] if setting.turned else page_fit.PAGE[0]
         assert all(page_fit.SIZE * min(1.0, across / page_fit.width(part)) >= 6 for part in setting.parts)
         assert sum(len(part.columns) for part in setting.parts) == columns, "each column once"

@@ -42,13 +42,14 @@ def fit(grid: Grid) -> Setting:
 
 
 def _blocks(grid: Grid, across: float) -> list[Grid]:
-    """Cuts a grid between columns into blocks at most `across` points wide; groups of columns stay whole."""
-    groups = [list(places) for _, places in groupby(range(len(grid.columns)), key=lambda i: grid.columns[i].group or i)]
+    """Cuts a grid between columns into blocks at most `across` points wide; groups that are not wider stay whole."""
     blocks: list[list[int]] = [[]]
-    for group in groups:
-        if blocks[-1] and width(_columns(grid, [*blocks[-1], *group])) > across:
-            blocks.append([])
-        blocks[-1] += group
+    for _, places in groupby(range(len(grid.columns)), key=lambda i: grid.columns[i].group or i):
+        group = list(places)
+        for piece in [group] if width(_columns(grid, group)) <= across else ([place] for place in group):
+            if blocks[-1] and width(_columns(grid, [*blocks[-1], *piece])) > across:
+                blocks.append([])
+            blocks[-1] += piece
     return [_columns(grid, block) for block in blocks] if len(blocks) > 1 else [grid]
 
 
