@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -280,6 +281,21 @@ def test_a_folder_of_files_under_way_is_claimed_only_if_it_is_free(tmp_path):
         assert folder.exists()
         drop_claimed(folder, "downloads")
         assert not folder.exists()
+
+
+def test_a_claimed_folder_is_claimed_again_wherever_a_kill_came(tmp_path, monkeypatch):
+    """While the claim was written, or while the folder was removed."""
+    (tmp_path / f".{MARK}.4194304999.stele-part").write_text("{")
+    claim(tmp_path, "downloads")
+    assert [path.name for path in tmp_path.iterdir()] == [MARK]
+    for number in range(20):
+        (tmp_path / str(number)).write_text("")
+    (tmp_path / "settings").mkdir()
+    (tmp_path / "settings/config.json").write_text("")
+    unlink, removed = os.unlink, []
+    monkeypatch.setattr(os, "unlink", lambda path, **at: (removed.append(Path(path).name), unlink(path, **at)))
+    drop_claimed(tmp_path, "downloads")
+    assert removed[-1] == MARK and len(removed) == 22 and not tmp_path.exists()
 
 
 # whatever removes or replaces more than one file, and why what it removes is ours

@@ -12,7 +12,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
@@ -20,7 +20,8 @@ from stele.errors import SteleError
 from stele.files.reading import JsonObject, read_note
 
 MARK, RECORD = ".stele.json", "record.json"
-NOBODYS = (MARK, ".DS_Store", ".snakemake_timestamp")  # and .nfs*: what a server keeps of a deleted file
+NOBODYS = (MARK, ".DS_Store", ".snakemake_timestamp")
+NOBODYS_BEGIN = (".nfs", f".{MARK}.")  # what a server keeps of a deleted file, and a kill of an unfinished mark
 SHOWN = 3  # names in a message
 
 
@@ -73,7 +74,7 @@ def entries(folder: Path) -> Iterator[str]:
     for at, folders, files in os.walk(folder, onerror=_cannot):
         folders.sort()
         links = [name for name in folders if Path(at, name).is_symlink()]
-        names = [name for name in files if name not in NOBODYS and not name.startswith(".nfs")]
+        names = [name for name in files if name not in NOBODYS and not name.startswith(NOBODYS_BEGIN)]
         below = Path(at).relative_to(folder)
         yield from ((below / name).as_posix() for name in sorted([*names, *links]))
         if not folders and not names and below != Path():
@@ -253,7 +254,12 @@ def claim(folder: Path, job: str, known: Callable[[str], object] = lambda name: 
 
 
 def drop_claimed(folder: Path, job: str) -> None:
+    """Removes a folder that this job has claimed, its mark last: what a kill leaves of it stays the job's."""
     if is_claimed(folder, job):
+        for path in folder.iterdir():
+            if path.name != MARK:
+                with suppress(OSError):
+                    _remove(path)
         shutil.rmtree(folder, ignore_errors=True)
 
 
