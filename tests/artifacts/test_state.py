@@ -1,5 +1,7 @@
 """The folder of an unfinished run: one for each recipe, inputs, seed and code."""
 
+import shutil
+
 import pytest
 
 from stele.artifacts.state import drop, own_folder
@@ -36,6 +38,27 @@ def test_another_run_starts_anew_and_drops_what_is_left(given, change):
     assert second != old and old.exists() and not list(second.iterdir()), "only the first process clears up"
     assert own_folder(place / "state", **{**run, **change}) == second
     assert not old.exists() and (place / "state" / "notes").exists()
+
+
+@pytest.mark.parametrize(
+    "clears_up", [drop, lambda folder: own_folder(folder.parent, recipe={}, inputs={}, seed=0, code="")]
+)
+def test_what_a_kill_leaves_of_a_removed_state_is_nobodys(given, monkeypatch, clears_up):
+    """A search whose facts were still there, but not its run, could not be published."""
+    place, run = given
+    folder = own_folder(place / "state", **run)
+    for name in ("sw.json", "sw.trec.gz"):
+        (folder / name).write_text("x")
+
+    def killed(folder, **options):
+        (folder / "sw.trec.gz").unlink()
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(shutil, "rmtree", killed)
+        clears_up(folder)
+    assert not folder.exists()
+    assert own_folder(place / "state", **run) == folder and [*place.glob("state/*")] == [folder]
 
 
 def test_drop_leaves_nothing(given):

@@ -20,6 +20,7 @@ from stele.files.formats import write_csv
 from stele.files.strict import Values
 
 NAME = re.compile(r"stele-[0-9a-f]{16}")  # of the folder of a run; no other folder has such a name
+REMOVED = "stele-" + 16 * "0"  # while it is removed
 
 
 def own_folder(
@@ -35,15 +36,22 @@ def own_folder(
     if first:
         for other in state.iterdir():
             if other.is_dir() and NAME.fullmatch(other.name) and other != folder:
-                shutil.rmtree(other)
+                _remove(other)
     return folder
 
 
 def drop(folder: Path) -> None:
     """Removes the folder of a finished run, and its parent folder if that is then empty."""
-    shutil.rmtree(folder, ignore_errors=True)
+    _remove(folder)
     with suppress(OSError):
         folder.parent.rmdir()
+
+
+def _remove(folder: Path) -> None:
+    """Removes a run's folder under another name, so that no later run resumes from what a kill leaves of it."""
+    with suppress(OSError):
+        folder = folder.rename(folder.with_name(REMOVED))
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 EPOCHS = "epochs.csv"
