@@ -59,6 +59,14 @@ def test_files_come_out_stripped_and_filtered(tmp_path, make):
     assert unpack(archive, tmp_path, Unpack(strip="t", keep=["top/t*"])) == ["top/three.bin", "top/two.json"]
 
 
+@makers
+def test_what_a_mac_adds_to_an_archive_is_left_out(tmp_path, make):
+    """As hidden files are of a folder: else a reader finds two files, one of which is none of the data set's."""
+    added = {"__MACOSX/set/._links.csv": b"\0\5\x16\7", "set/._links.csv": b"\0\5\x16\7", "set/.DS_Store": b"x"}
+    archive = make(tmp_path / "a", {"set/links.csv": b"1,2", **added})
+    assert unpack(archive, tmp_path / "out") == ["set/links.csv"] == written(tmp_path / "out")
+
+
 @pytest.mark.parametrize("name", ["../evil", "a/../../evil", "/evil", "..\\evil", "c:evil"])
 @makers
 def test_paths_that_leave_the_folder_are_refused(tmp_path, name, make):

@@ -156,7 +156,9 @@ def _plan(archive: Path, members: Iterable[_Member], rules: Unpack) -> dict[str,
 
 
 def _wanted(name: str, strip: str, keep: Sequence[str]) -> str | None:
-    """Path at which a member is written; None if it is not kept."""
+    """Path at which a member is written; None if it is not kept, or is what a Mac adds to each file and folder."""
+    if PurePosixPath(name).name.startswith(("._", ".DS_Store")):
+        return None
     path = PurePosixPath(name).as_posix().removeprefix(f"{strip.rstrip('/')}/")
     return path if not keep or any(fnmatch(path, pattern) for pattern in keep) else None
 
