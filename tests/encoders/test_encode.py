@@ -118,6 +118,18 @@ def test_stream_gives_blocks_in_order_and_no_more_than_a_window(encoder, texts, 
     assert np.concatenate([v for _, v in ahead]).tobytes() == np.concatenate(parts).tobytes()
 
 
+def test_a_prompt_is_measured_before_another_thread_has_the_tokenizer(folders, texts, monkeypatch):
+    """Both set the length at which it cuts: that of the prompt would cut documents that are being made windows."""
+    spec = {"passage_prompt": "it ", "include_prompt": False, "query_length": 40, "passage_length": 40}
+    encoder, done = load_encoder(folders["xlm-roberta"], {"pooling": "mean", **spec}), []
+    monkeypatch.setattr(encoder, "window", 7)
+    monkeypatch.setattr(encoding, "_each", encoding._ahead)
+    monkeypatch.setattr(encoding, "tokenize", lambda *given: done.append("prompt") or tokenize(*given))
+    items = ((done.append("text"), text) for text in texts)
+    assert len(list(encoder.encode_stream(items, "passage"))) > 2
+    assert done == ["prompt", *["text"] * len(texts)]
+
+
 def test_a_stream_says_after_each_batch_how_far_it_is(encoder, texts, monkeypatch):
     batches = []
     monkeypatch.setattr(encoding, "default_batch_tokens", lambda *_: 64)

@@ -95,11 +95,12 @@ class Encoder:
         """
         self._tower(kind)
         self.cut = 0
+        skip = self._prompt_tokens(kind)
         out = np.empty((len(texts), self.dimension), dtype=np.float32)
         for start in range(0, len(texts), self.window):
             tokens = self.tokenize(texts[start : start + self.window], kind)
             self.cut += tokens.cut
-            out[start : start + self.window] = self._encode(tokens, kind, batch_tokens)
+            out[start : start + self.window] = self._encode(tokens, kind, skip, batch_tokens)
         refuse_not_finite(out, lambda row: f"{kind} {row + 1} of {len(texts)} ({str(texts[row])[:60]!r})")
         return out
 
@@ -115,6 +116,7 @@ class Encoder:
         `on_batch` is called with the number of texts of each batch, since a window takes minutes on a CPU.
         """
         self._tower(kind)
+        skip = self._prompt_tokens(kind)  # before the reader has the tokenizer, whose length both set
         items = iter(items)
 
         def read() -> tuple[list[Any], Tokens | None]:
@@ -122,7 +124,7 @@ class Encoder:
             return [key for key, _ in block], self.tokenize([text for _, text in block], kind) if block else None
 
         for ids, tokens in (_each if self.device.type == "cpu" else _ahead)(read):
-            vectors = self._encode(tokens, kind, on_batch=on_batch)
+            vectors = self._encode(tokens, kind, skip, on_batch=on_batch)
             refuse_not_finite(vectors, lambda row, ids=ids: f"{kind} {ids[row]!r}")
             self.cut = tokens.cut
             yield ids, vectors
@@ -137,6 +139,7 @@ class Encoder:
         self,
         tokens: Tokens,
         kind: Kind,
+        skip: int,
         batch_tokens: int | None = None,
         on_batch: Callable[[int], Any] | None = None,
     ) -> np.ndarray:
@@ -147,7 +150,6 @@ class Encoder:
             changes = [np.flatnonzero(np.diff(tokens.lengths[rows])) + 1 for rows in batches]
             batches = [part for rows, at in zip(batches, changes, strict=True) for part in np.split(rows, at)]
         vectors = torch.empty((len(tokens.lengths), self.dimension), dtype=torch.float32, device=self.device)
-        skip = self._prompt_tokens(kind)
         half = self.spec.precision == "bfloat16"
         with torch.autocast(self.device.type, torch.bfloat16) if half else nullcontext():
             for rows in batches:
