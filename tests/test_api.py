@@ -85,6 +85,8 @@ def test_texts_are_searched_as_their_vectors_are(tiny):
         (("text", ["passage"]), "queries: want a list of texts, or a dict of id and text, found str"),
         (([[1.0]], ["text"], 1, "bm25"), "query '0' is a vector; bm25 compares texts"),
         (([("title", "text")], ["text"], 1, "bm25"), "query '0' is a pair of texts; only a passage has a title"),
+        ((["text"], [(None, "text")], 1, "bm25"), r"passage '0': want a text or \(title, text\), found \(None"),
+        ((["text"], [("title", "text", "more")], 1, "bm25"), r"passage '0': want a text or \(title, text\), found"),
         ((["text"], ["text"], 1, "labsee"), "unknown model 'labsee'.*did you mean 'labse'"),
     ],
 )

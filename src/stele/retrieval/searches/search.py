@@ -125,6 +125,8 @@ def _refuse_vectors(items: Mapping[str, Text | np.ndarray], kind: str, advice: s
     for name, item in items.items():
         if not isinstance(item, str | tuple):
             raise SteleError(f"search: {kind} {name!r} is a vector; {advice}")
+        if isinstance(item, tuple) and [isinstance(part, str) for part in item] != [True, True]:
+            raise SteleError(f"search: {kind} {name!r}: want a text or (title, text), found {item!r}")
 
 
 def _stack(items: Mapping[str, Text | np.ndarray], kind: str) -> np.ndarray:
