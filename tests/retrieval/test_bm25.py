@@ -127,6 +127,13 @@ def test_recipes_that_make_no_sense(recipe, message):
         validate(Tuning if "split" in recipe else Search, recipe, "--recipe")
 
 
+def test_languages_without_queries_are_refused(tmp_path, data):
+    args = arguments(tmp_path, data).model_copy(update={"benchmark": "tatoeba", "languages": ("en",)})
+    with pytest.raises(SteleError, match="tatoeba: found no query set of en; see --languages"):
+        bm25.run(args)
+    assert not args.output.parent.exists()
+
+
 def test_as_many_hits_as_asked_for_remain_without_the_query_itself(tmp_path):
     for name in ("corpus", "queries"):  # each document is a query, too
         put(tmp_path / f"set/{name}.jsonl", [{"_id": f"d{i}", "text": "nile " + "river " * (i + 1)} for i in range(8)])

@@ -112,6 +112,13 @@ def test_windows_are_of_sentences(tmp_path, generator, data):
         generate_queries.run(of_tokens)
 
 
+@pytest.mark.parametrize(("language", "message"), [("fr", "in fr, found pairs"), ("en", "no query set of en")])
+def test_pairs_of_languages_are_no_documents(tmp_path, generator, data, language, message):
+    of_pairs = arguments(tmp_path, generator, data).model_copy(update={"benchmark": "tatoeba", "language": language})
+    with pytest.raises(SteleError, match=message):
+        generate_queries.run(of_pairs)
+
+
 def test_a_generator_that_only_copies_is_refused(tmp_path, generator, data, monkeypatch):
     monkeypatch.setattr("stele.encoders.generator.generate", lambda g, some, *sizes: list(some))
     with pytest.raises(SteleError, match=r"no usable query for 30 windows: 30 copied"):

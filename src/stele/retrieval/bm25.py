@@ -96,7 +96,7 @@ class Bm25Job:
         self.benchmark = load_reader(args.benchmark, RetrievalReader)
         benchmark_data = data_records(args.data)
         self.data = data_folders(benchmark_data)
-        self.query_sets: list[QuerySet] = self.benchmark.query_sets(args.languages)
+        self.query_sets = search_job.query_sets(self.benchmark, args.benchmark, args.languages)
         values = parse_object(args.recipe, "--recipe")
         self.recipe = validate(Tuning if "split" in values else Search, values, "--recipe")
         # the engine

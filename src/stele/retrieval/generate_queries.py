@@ -32,6 +32,7 @@ from stele.progress import bar
 from stele.recipes.search import Windows
 from stele.recipes.transfer import GeneratedQueriesRecipe
 from stele.retrieval.dense.windows import DocumentWindows, by_sentences
+from stele.retrieval.searches import search_job
 from stele.text.sentences import split_sentences
 
 PART = 512  # windows whose queries are saved together
@@ -64,7 +65,9 @@ def run(args: GenerateQueries) -> None:
     benchmark = load_reader(args.benchmark, RetrievalReader)
     benchmark_data = data_records(args.data)
     data = data_folders(benchmark_data)
-    (query_set,) = benchmark.query_sets([args.language])
+    query_set, *others = search_job.query_sets(benchmark, args.benchmark, [args.language])
+    if others:
+        raise SteleError(f"--benchmark {args.benchmark}: want documents in {args.language}, found pairs of languages")
     inputs = {"generator": args.generator, **benchmark_data}
     made_by = {"benchmark": args.benchmark, "language": args.language}
     made_by |= {"windows": windows.model_dump(), "recipe": recipe.model_dump()}  # a recipe has a key `windows`, too

@@ -147,9 +147,7 @@ class RetrievalJob:
         self.benchmark = load_reader(args.benchmark, RetrievalReader)
         benchmark_data = data_records(args.data)
         self.data = data_folders(benchmark_data)
-        self.query_sets: list[QuerySet] = self.benchmark.query_sets(args.languages)
-        if not self.query_sets:
-            raise SteleError(f"{args.benchmark}: found no query set of {', '.join(args.languages)}; see --languages")
+        self.query_sets = search_job.query_sets(self.benchmark, args.benchmark, args.languages)
         self.collections: defaultdict[str, list[QuerySet]] = defaultdict(list)
         for query_set in self.query_sets:
             self.collections[query_set.collection].append(query_set)

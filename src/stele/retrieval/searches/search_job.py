@@ -31,6 +31,13 @@ def topic_options(benchmark: RetrievalReader, name: str, field: str | None) -> d
     return {"field": field}
 
 
+def query_sets(benchmark: RetrievalReader, name: str, languages: Sequence[str]) -> list[QuerySet]:
+    """Query sets of a benchmark in some languages. Raises SteleError if there are none, as Tatoeba has none of `en`."""
+    if found := benchmark.query_sets(languages):
+        return found
+    raise SteleError(f"{name}: found no query set of {', '.join(languages)}; see --languages")
+
+
 def distinct_queries(queries: Iterable[Query], query_set: QuerySet) -> list[Query]:
     """Reads queries of a query set. Raises SteleError for an id that a run cannot hold or that appears twice."""
     where, by_id = f"query set {query_set.name}", {}
