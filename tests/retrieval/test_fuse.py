@@ -41,7 +41,9 @@ def random_judgments(seed: int) -> dict[str, dict[str, int]]:
 def fusing(tmp_path, monkeypatch):
     """fusing(name, term, dense, judged, more) -> the folder of a fused run of a made benchmark."""
 
-    def call(name: str, term, dense, judged, *more: str, topics=TOPICS, searched="made", same_id=False) -> Path:
+    def call(
+        name: str, term, dense, judged, *more: str, topics=TOPICS, searched="made", same_id=False, labels=()
+    ) -> Path:
         made = BenchmarkReader()
         made.FIELDS = False
         monkeypatch.setattr(fuse, "stated_left_out", lambda *arguments: LeftOut(same_id=same_id))
@@ -53,7 +55,7 @@ def fusing(tmp_path, monkeypatch):
             folder = tmp_path / name / kind
             write_run(folder / "runs/xx.trec.gz", run_of(hits).items(), tag="stele")
             counted = {"passages" if kind == "term" else "documents": 60}
-            made_record = record(folder, searches={"xx": counted}, content=kind, benchmark=searched)
+            made_record = record(folder, searches={"xx": counted}, content=kind, benchmark=searched, labels=[*labels])
             line += [f"--{kind}", str(made_record)]
         (tmp_path / "data").mkdir(exist_ok=True)
         line += ["--data", f"made:all={record(tmp_path / 'data', content='data')}"]
@@ -179,6 +181,8 @@ def test_runs_that_are_not_there_or_of_another_benchmark_or_cut_are_refused(fusi
     given = random_hits(1, 5, 0.0), random_hits(1, 5, 0.0), random_judgments(1)
     with pytest.raises(SteleError, match=r"term/record\.json: its runs are of another, not of made"):
         fusing("other", *given, searched="another")
+    with pytest.raises(SteleError, match=r"term/record\.json: a search of a few queries"):
+        fusing("limited", *given, labels=["limited"])
     path = tmp_path / "other/dense/runs/xx.trec.gz"
     for content in (path.read_bytes()[:9], b"no gzip"):
         path.write_bytes(content)

@@ -73,6 +73,8 @@ def run(args: Fuse) -> None:
     for path, record in searched:
         if (other := record.get("benchmark", args.benchmark)) != args.benchmark:
             raise SteleError(f"{path}: its runs are of {other}, not of {args.benchmark}; give runs of one benchmark")
+        if records.LIMITED in record["labels"]:
+            raise SteleError(f"{path}: a search of a few queries (--limit) chooses no weight; search all")
     folder, table = args.output.parent / "runs", args.output.parent / "alpha.csv"
     searches: dict[str, Any] = {}
     rows: list[tuple] = []
