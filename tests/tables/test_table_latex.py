@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import unicodedata
 from collections import Counter
+from dataclasses import replace
 from itertools import groupby
 
 import pytest
@@ -158,6 +159,13 @@ def test_a_long_label_is_broken_into_lines():
     assert r"\stelelabel*{" in latex.table(_grid(1, 8, lines=1, label="a label " * 12)), "room of its own"
     assert r"\stelelabel{" in latex.table(_grid(1, 8, lines=6, label="a label " * 12)), "hangs down"
     assert r"a\_\allowbreak{}name\_" in latex.table(_grid(1, 8, lines=6, label="a_name_" * 12)), "without a space"
+
+
+def test_a_heading_that_is_wider_than_the_table_is_broken_and_does_not_stretch_it():
+    for columns, broken in ((2, True), (20, False)):
+        grid = _grid(1, columns)
+        grid = replace(grid, sections=[Section("encoders with parallel data " * 3, grid.lines)])
+        assert (r"}{\stelelabel*{" in latex.table(grid)) == broken
 
 
 # --- bibliography -----------------------------------------------------------------------------------------------------

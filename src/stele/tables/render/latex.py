@@ -166,12 +166,18 @@ def table(grid: Grid) -> str:
         if number:
             out.append(r"\midrule")
         if section.heading:
-            out.append(rf"\multicolumn{{{len(setting)}}}{{@{{}}l@{{}}}}{{\textit{{{escape(section.heading)}}}}} \\")
+            out.append(rf"\multicolumn{{{len(setting)}}}{{@{{}}l@{{}}}}{{{_heading(section.heading, grid)}}} \\")
             out.append(r"\addlinespace")
         for first, row in enumerate(section.rows()):
             for place, line in enumerate(row):
                 out += _line(line, widest, space=first > 0, below=len(row) - place - 1)
     return "\n".join([*out, r"\bottomrule", r"\end{tabular}"])
+
+
+def _heading(text: str, grid: Grid) -> str:
+    """LaTeX of a group's heading; one that is wider than the table is broken into lines and does not stretch it."""
+    heading, room = rf"\textit{{{_breakable(escape(text))}}}", page_fit.width(grid)
+    return rf"\stelelabel*{{{room:.0f}pt}}{{{heading}}}" if page_fit.letters(text) > room else heading
 
 
 def _headers(grid: Grid) -> list[str]:
