@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+import pytest
 from matplotlib.colors import to_hex
 from matplotlib.path import Path
 
@@ -34,6 +35,14 @@ def test_the_name_of_a_paper_is_no_formula_on_the_map(bench, tmp_path):
     table._about = Paper(name="Pay $5_{ or $6")
     save_figure(draw_map(list(bench.cells(table).values())), tmp_path / "map.svg", "map")
     assert "Pay $5_{ or $6" in (tmp_path / "map.svg").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("other", [["--format", "csv"], ["--against", "."]])
+def test_a_map_is_not_drawn_in_place_of_what_else_was_asked_for(bench, tmp_path, capsys, other):
+    bench.spec()
+    command = ["tables", "cells", "--specs", str(bench.folder), "--map", str(tmp_path / "map.svg"), *other]
+    assert cli.main(command) != 0 and not (tmp_path / "map.svg").exists()
+    assert f"--map, {' '.join(other).removesuffix(' .')}: leave one of them out" in capsys.readouterr().err
 
 
 def test_every_state_has_a_colour_of_its_own():

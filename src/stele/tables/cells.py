@@ -63,8 +63,9 @@ class Cells(Job):
 
     @model_validator(mode="after")
     def _check(self) -> Cells:
-        if self.map and self.against:
-            raise ValueError("--map, --against: leave one of them out")
+        if self.map and (self.against or self.format == "csv"):
+            other = "--against" if self.against else "--format csv"
+            raise ValueError(f"--map, {other}: leave one of them out")
         return self
 
 
