@@ -173,11 +173,12 @@ def _values(
     for split in task.splits if None not in left_out else ():
         try:
             by_subset = {score["hf_subset"]: score for score in result["scores"].get(split, ())}
+            scores = {subset: score for subset, score in by_subset.items() if subset not in left_out}
+            math.fsum(score.get(name, 0) for score in scores.values() for name in task.metrics)  # all are numbers
         except (KeyError, TypeError, AttributeError):
             raise SteleError(
-                f"{path}: want the scores of each split, each with its hf_subset, as MTEB writes them"
+                f"{path}: want the scores of each split, numbers with their hf_subset, as MTEB writes them"
             ) from None
-        scores = {subset: score for subset, score in by_subset.items() if subset not in left_out}
         for theirs, ours in task.metrics.items():
             for subset, score in scores.items():
                 if theirs in score and (task.subsets is None or subset in task.subsets):
