@@ -212,6 +212,21 @@ def test_all_labels_of_what_is_drawn_stand_in_the_head(bench):
     assert label.get_bbox_patch() is not None and label.get_weight() == "bold" and label.get_size() >= 9
 
 
+def test_a_long_name_of_a_paper_does_not_run_under_the_labels(bench):
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    curve_points(bench, {"start": 0.42}, labels=("generated data", "stand-in checkpoint"))
+    name = "Knowledge Enhanced Pre-training for Cross-lingual Dense Retrieval in Many Languages"
+    folder = write_spec(bench.folder, CURVES).parent
+    (folder / "paper.yaml").write_text(f"name: {name}\n", encoding="utf-8")
+    drawn = picture(bench, CURVES)
+    FigureCanvasAgg(drawn).draw()
+    named, label = drawn.texts[:2]
+    assert named.get_text().replace("\n", " ") == f"{name}, figure 98" and label.get_text().startswith("generated")
+    assert named.get_window_extent().x1 < label.get_bbox_patch().get_window_extent().x0
+    assert named.get_window_extent().y0 > drawn.axes[0].get_tightbbox().y1
+
+
 # --- projections ------------------------------------------------------------------------------------------------------
 def test_a_projection_shows_every_sentence_and_joins_the_highlighted_pairs(bench):
     projection(bench, "first", pairs=8)

@@ -22,6 +22,7 @@ HEAD, TITLE, FOOT = 0.36, 0.24, 0.46  # of the picture; above a panel with a tit
 LEFT, BETWEEN = 0.62, 0.68  # vertical labels
 SMALL, LARGE = 7, 9  # points
 LINE, LETTERS = 0.135, 136  # of the notes: inches a line, letters a line
+HEAD_LINE, HEAD_LETTERS = 0.16, 84  # of the head
 INDENT = "\u00a0" * 3  # plain spaces at the start of a line are lost in SVG
 # states whose reasons are listed; a projection's panel gives its own
 EXPLAINED = ("fail", "failed", "unavailable", "unreadable")
@@ -37,14 +38,15 @@ def draw(figure: Figure, panel_series: Sequence[PanelSeries]) -> Picture:
     title = TITLE if any(panel.title for panel in figure.panels) else 0
     legend = LINE * len(figure.series) if figure.kind == "curves" else 0
     block = title + HEIGHTS[figure.kind] + FOOT + legend
-    lines = notes(figure, panel_series)
-    height = HEAD + rows * block + LINE * (len(lines) + 1)
+    lines, named = notes(figure, panel_series), _wrapped_title(figure, panel_series)
+    head = HEAD + HEAD_LINE * (len(named) - 1)
+    height = head + rows * block + LINE * (len(lines) + 1)
     width = (WIDTH - LEFT - (columns - 1) * BETWEEN) / columns
     picture = Picture(figsize=(WIDTH, height))
-    _head(picture, figure, panel_series, height)
+    _head(picture, named, panel_series, height)
     for place, panel in enumerate(figure.panels):
         x = LEFT + place % columns * (width + BETWEEN)
-        y = height - HEAD - (place // columns) * block - title - HEIGHTS[figure.kind]
+        y = height - head - (place // columns) * block - title - HEIGHTS[figure.kind]
         box = (x / WIDTH, y / height, width / WIDTH, HEIGHTS[figure.kind] / height)
         axes = picture.add_axes(box)
         axes.tick_params(labelsize=SMALL, width=0.5, length=2.5)
@@ -58,10 +60,17 @@ def draw(figure: Figure, panel_series: Sequence[PanelSeries]) -> Picture:
     return picture
 
 
-def _head(picture: Picture, figure: Figure, panel_series: Sequence[PanelSeries], height: float) -> None:
-    """Draws the figure's name and, in a frame, the labels of its results."""
+def _wrapped_title(figure: Figure, panel_series: Sequence[PanelSeries]) -> list[str]:
+    """Lines of the figure's name, which leave room for the labels beside them."""
+    labels = ", ".join(labels_of(panel_series))
+    room = HEAD_LETTERS - (len(labels) + 4 if labels else 0)
+    return textwrap.wrap(title(figure), max(20, room), break_on_hyphens=False)
+
+
+def _head(picture: Picture, named: Sequence[str], panel_series: Sequence[PanelSeries], height: float) -> None:
+    """Draws the lines of the figure's name and, in a frame, the labels of its results."""
     top = 1 - 0.04 / height
-    picture.text(0, top, title(figure), fontsize=LARGE, weight="bold", va="top", parse_math=False)
+    picture.text(0, top, "\n".join(named), fontsize=LARGE, weight="bold", va="top", parse_math=False)
     if labels := labels_of(panel_series):
         frame = {"boxstyle": "square,pad=0.3", "facecolor": "white", "edgecolor": "black", "linewidth": 0.8}
         picture.text(0.99, top, ", ".join(labels), fontsize=LARGE, weight="bold", va="top", ha="right", bbox=frame)
