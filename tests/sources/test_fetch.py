@@ -441,6 +441,14 @@ def test_a_body_that_was_compressed_on_the_way_is_no_file(site, target, encoding
     assert site.requests[0].accepts == "identity"
 
 
+def test_a_body_in_a_transfer_coding_that_is_not_undone_is_no_file(site, url, target):
+    """Python undoes chunks alone, and of several codings none: the sizes of the chunks would stand in the file."""
+    site.headers["/a/corpus.gz"] = {"Transfer-Encoding": "gzip, chunked"}
+    with pytest.raises(Failed, match="Transfer-Encoding: gzip, chunked"):
+        fetch(url, target, {}, QUICK)
+    assert not target.exists() and leftovers(target) == []
+
+
 def test_a_page_of_html_is_no_file(site, url, target):
     for kind in ("text/html; charset=utf-8", "Text/HTML", "TEXT/HTML;charset=utf-8", "application/xhtml+xml"):
         site.headers["/a/corpus.gz"] = {"content-TYPE": kind}

@@ -149,9 +149,7 @@ def _request(session: Any, url: str, part: Path, expected: Expected, policy: Pol
             part.touch()
             return published
         if encoding := http.encoding(response, url):
-            raise Failed(
-                f"{url}: the answer has Content-Encoding: {encoding}, which was not requested: not the file itself"
-            )
+            raise Failed(f"{url}: the answer has {encoding}, which was not requested: not the file itself")
         if start == 0:
             discard(part)
             if http.is_page(response, url) and not checkable:

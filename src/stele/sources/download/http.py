@@ -233,13 +233,17 @@ def _date(value: str | None) -> float | None:
 
 
 def encoding(response: Any, url: str) -> str | None:
-    """Content-Encoding of a body that is not the file itself; None if the body is the file.
+    """Header, with its value, that says a body is not the file itself; None if the body is the file.
 
-    Some servers send a compressed file with its compression as Content-Encoding; then the body is the file.
+    Some servers send a compressed file with its compression as Content-Encoding; then the body is the file. Of transfer
+    codings only chunks are undone.
     """
+    transfer = response.headers.get("Transfer-Encoding", "identity").strip().lower()
+    if transfer not in ("", "identity", "chunked"):
+        return f"Transfer-Encoding: {transfer}"
     header = response.headers.get("Content-Encoding", "identity").strip().lower()
     expected = urlsplit(url).path.endswith(COMPRESSED.get(header, ()))
-    return None if expected or header in ("", "identity") else header
+    return None if expected or header in ("", "identity") else f"Content-Encoding: {header}"
 
 
 def is_page(response: Any, url: str) -> bool:
