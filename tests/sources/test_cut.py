@@ -145,6 +145,15 @@ def test_a_beginning_that_was_killed_is_not_taken_for_the_whole(take, mirror, se
     assert served.requests[-1].range == f"bytes={places.SMALLEST}-"
 
 
+def test_a_beginning_that_was_published_is_not_written_over(take, mirror, served, monkeypatch):
+    """Killed before its downloads were removed, which share their bytes with the output, and then without a server."""
+    monkeypatch.setattr("stele.sources.dataset.drop_downloads", lambda state: None)
+    code, folder, _ = take("cc100", 90, "server")
+    before = (folder / "sw.txt.xz").read_bytes()
+    monkeypatch.setattr(places.RemoteBeginning, "read", lambda self, number: 1 / 0)
+    assert (code, take("cc100", 90, "server")[0]) == (0, 1) and (folder / "sw.txt.xz").read_bytes() == before
+
+
 def test_a_server_that_ignores_ranges_is_read_no_further(take, mirror, served):
     served.files[f"/{CC100}"] = whole = (mirror / CC100).read_bytes() + random.Random(1).randbytes(30 << 20)
     served.faults[f"/{CC100}"] = [{"whole": True}] * 20

@@ -93,6 +93,7 @@ class Places:
             whole = self._target(url)
             target = whole.with_name(f"beginning-{whole.name}")
             whole.parent.mkdir(parents=True, exist_ok=True)
+            target.unlink(missing_ok=True)  # of a killed run, whose output may be a hard link to it
             try:
                 if place == "folder":
                     beginning: Beginning = LocalBeginning(Path(address))
