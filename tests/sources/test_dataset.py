@@ -1,6 +1,7 @@
 """`sources dataset` from mirrors and the network: order, checks, generated data, and what a killed run leaves."""
 
 import bz2
+import errno
 import gzip
 import hashlib
 import os
@@ -70,6 +71,17 @@ def test_a_mirror_with_a_damaged_copy_is_passed_over(run, mirror, site):
     put(bad := run.folder / "bad", f"{HOST}/corpus.txt", TEXT[:-1])
     assert run(source(file={"sha256": sha(TEXT)}), "--mirrors", str(bad), str(mirror)) == 0
     assert (run.output.parent / "corpus.txt").read_bytes() == TEXT
+
+
+def test_on_a_full_disk_no_other_place_is_asked(run, mirror, site, capsys, monkeypatch):
+    """The copy that does not fit is removed, and as much would be fetched until the disk is full again."""
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("stele.sources.download.places.shutil.copyfile", full)
+    assert run(source(), "--mirrors", str(mirror), site.address) == 1
+    assert "the disk is full" in capsys.readouterr().err and not site.requests
 
 
 def test_the_network_is_asked_last_with_its_alternatives(run, site):

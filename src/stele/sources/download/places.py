@@ -20,7 +20,7 @@ from urllib.parse import quote
 from stele.catalogue.datasets import mirror_path
 from stele.catalogue.schema.datasets import PartFile
 from stele.command.arguments import Job, Number, Whole
-from stele.errors import SteleError
+from stele.errors import SteleError, exhausted
 from stele.files.atomic import check_claimable, claim, drop_claimed
 from stele.sources.download.fetch import fetch, fetch_first, finished, size
 from stele.sources.download.http import Failed, NotFound, Policy, Version
@@ -195,6 +195,8 @@ def _copy(source: Path, target: Path, expected: Expected) -> str:
             os.fsync(handle.fileno())
         os.replace(part, target)
     except OSError as error:
+        if exhausted(error):
+            raise
         raise Failed(f"{source}: cannot be copied ({error.strerror})") from None
     finally:
         part.unlink(missing_ok=True)
