@@ -26,6 +26,14 @@ def test_a_failed_write_leaves_the_old_file_and_no_trace(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["a.txt"]
 
 
+@pytest.mark.parametrize("name", ["a" * 255, "名" * 85])
+def test_a_name_may_be_as_long_as_the_file_system_takes(tmp_path, name):
+    for _ in range(2):
+        with atomic_directory(tmp_path / name, "job") as folder, atomic_file(folder / name) as handle:
+            handle.write("x")
+    assert [*tmp_path.iterdir()] == [tmp_path / name] and listed(tmp_path / name) == [tmp_path / name / name]
+
+
 @pytest.fixture
 def path(tmp_path):
     """A folder of the job's with a file `a`."""

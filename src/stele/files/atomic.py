@@ -8,6 +8,7 @@ files that it wrote, which remains when Snakemake deletes a record. Without a ma
 from __future__ import annotations
 
 import glob
+import hashlib
 import json
 import os
 import shutil
@@ -134,14 +135,22 @@ def is_claimed(folder: Path, job: str) -> bool:
 
 
 PART, OLD = "stele-part", "stele-old"  # endings of temporary names: what is new, what was there before
+LONGEST = 200  # bytes of a name with which a temporary one has less than 255
+
+
+def _stem(path: Path) -> str:
+    """The part of a temporary name that says what it is for: the path's name, or a digest of a very long one."""
+    name = os.fsencode(path.name)
+    return path.name if len(name) <= LONGEST else hashlib.sha256(name).hexdigest()
 
 
 def _left(path: Path, kind: str) -> list[Path]:
     """Files that killed processes left beside `path` under temporary names of a kind (PART, OLD)."""
     if not Path("/proc/self").exists():
         return []  # who lives cannot be seen
-    files = path.parent.glob(f".{glob.escape(path.name)}.*.{kind}")
-    owners = {left: left.name.removeprefix(f".{path.name}.").removesuffix(f".{kind}") for left in files}
+    begin = f".{_stem(path)}."
+    files = path.parent.glob(f"{glob.escape(begin)}*.{kind}")
+    owners = {left: left.name.removeprefix(begin).removesuffix(f".{kind}") for left in files}
     own = str(os.getpid())  # of a killed process that had this one's number: this one has not begun to write
     return [left for left, pid in owners.items() if pid == own or (pid.isdigit() and not Path("/proc", pid).exists())]
 
@@ -154,7 +163,7 @@ def _temporary(path: Path) -> Path:
     """Returns a temporary name for this process beside `path`; removes files that killed processes left there."""
     for left in _left(path, PART):
         _remove(left)
-    return path.with_name(f".{path.name}.{os.getpid()}.{PART}")
+    return path.with_name(f".{_stem(path)}.{os.getpid()}.{PART}")
 
 
 def _restore(path: Path) -> None:
@@ -227,7 +236,7 @@ def swap_in(new: Path, path: Path, job: str) -> None:
 
     Both paths must be on one file system.
     """
-    path, old = check_replaceable(path, job), path.with_name(f".{path.name}.{os.getpid()}.{OLD}")
+    path, old = check_replaceable(path, job), path.with_name(f".{_stem(path)}.{os.getpid()}.{OLD}")
     atomic_write_json(new / MARK, mark_of(new, job))
     if not _is_unfinished(path.parent):
         for file in new.rglob("*"):
