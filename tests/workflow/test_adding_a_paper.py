@@ -35,6 +35,15 @@ def test_a_paper_outside_is_planned_and_so_are_its_claims(folder, fresh):
     assert "results/mrtydi/msm/zero_shot_marco/pt0-ft0.json" in run.stdout
 
 
+def test_the_claims_of_a_paper_in_the_project_s_folder_are_planned_and_judged(folder, fresh, tmp_path):
+    project = clone(fresh, tmp_path / "stele")
+    shutil.copytree(folder, project / "my_paper")
+    chosen = ["--config", "scale=miniature", "papers=[./my_paper]"]
+    assert planned(project, "claim_results", *chosen)["claim_results"] == 1
+    run = snakemake(project, "-n", "-p", "claims", *chosen)
+    assert "--paper my_paper/" in run.stdout, run.stdout
+
+
 def test_a_folder_in_paper_tables_is_one_paper_more(folder, fresh, tmp_path):
     project = clone(fresh, tmp_path / "stele")
     before = planned(project, "all_tables", "--config", "scale=miniature")

@@ -26,7 +26,7 @@ rule main_claim_results:
 rule claims:
     params:
         results=lambda w: plan.settings.config.results_dir,
-        papers=[str(Path(path).parent) for path in plan.tables.claims],
+        papers=plan.tables.papers_with_claims,
         into=plan.paths.results("claims"),
     message:
         "Judge the papers' claims on the existing results"

@@ -161,7 +161,7 @@ def _seeds(plan: Plan, row: RunKey) -> list[str]:
 
 def claim_results(plan: Plan, main: bool) -> list[str]:
     """Buildable results by which the claims (only main claims if `main`) of the configured papers are judged."""
-    papers = [str(Path(path).parent) for path in plan.tables.claims]
+    papers = plan.tables.papers_with_claims
     claims = choose(PAPER_TABLES, papers, None, main) if papers else []
     needs = needed(plan, {reference for claim in claims for reference in claim.references})
     return [path for need in needs.values() for path in need.files]

@@ -64,6 +64,11 @@ class Tables:
         return [str(folder / CLAIMS) for folder in self.folders.values() if (folder / CLAIMS).is_file()]
 
     @property
+    def papers_with_claims(self) -> list[str]:
+        """Folders of the chosen papers that have claims; by the slash at its end `my_paper/` is a path and no key."""
+        return [f"{Path(path).parent}/" for path in self.claims]
+
+    @property
     def corrections(self) -> list[str]:
         """Paths of the files with corrections of claims."""
         return [str(folder / CORRECTIONS) for folder in self.folders.values() if (folder / CORRECTIONS).is_file()]
