@@ -107,6 +107,10 @@ def test_papers_that_are_not_chosen_have_no_figures():
     assert plan_of().figures.files() == [f"results/tables/{name}.svg" for name in [*FIGURES, "cell_map"]]
     with pytest.raises(SteleError, match="unknown figure 'ccp/02'"):
         plan_of().figures.inputs(SimpleNamespace(paper="ccp", number="02"))
+    left_out, number = plan_of(papers=["msm"]), SimpleNamespace(paper="ccp", number="01")
+    for kind, of_kind in (("figure", left_out.figures), ("table", left_out.tables)):
+        with pytest.raises(SteleError, match=rf"papers \[msm\]: unknown {kind} 'ccp/01'"):
+            of_kind.inputs(number)
 
 
 @pytest.mark.slow

@@ -91,7 +91,7 @@ class Figures:
 
     def inputs(self, w) -> Inputs:
         figure = f"{w.paper}/{w.number}"
-        check_known("figure", figure, self.specs)
+        check_known("figure", figure, self.specs, f"papers [{', '.join(self.chosen)}]")
         return {**spec_inputs(self.specs[figure]), "context": self.paths.context, "results": self.results(figure)}
 
     def drawn(self) -> list[str]:

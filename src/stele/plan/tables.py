@@ -125,7 +125,7 @@ class Tables:
 
     def inputs(self, w) -> Inputs:
         table = f"{w.paper}/{w.number}"
-        check_known("table", table, self.specs)
+        check_known("table", table, self.specs, f"papers [{', '.join(self.chosen)}]")
         return {**spec_inputs(self.specs[table]), "context": self.paths.context, "results": self.results(table)}
 
     def files(self, ending: str = "md") -> list[str]:
