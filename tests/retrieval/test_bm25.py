@@ -127,6 +127,13 @@ def test_recipes_that_make_no_sense(recipe, message):
         validate(Tuning if "split" in recipe else Search, recipe, "--recipe")
 
 
+def test_a_later_language_without_an_analyzer_is_refused_before_the_first_is_indexed(tmp_path, data):
+    args = arguments(tmp_path, data).model_copy(update={"languages": ("sw", "fa")})
+    with pytest.raises(SteleError, match="unknown analyzer 'fa'"):
+        bm25.run(args)
+    assert not args.state.exists()
+
+
 def test_languages_without_queries_are_refused(tmp_path, data):
     args = arguments(tmp_path, data).model_copy(update={"benchmark": "tatoeba", "languages": ("en",)})
     with pytest.raises(SteleError, match="tatoeba: found no query set of en; see --languages"):

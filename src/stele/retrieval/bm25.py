@@ -39,6 +39,7 @@ from stele.retrieval.lexical.engines import Bm25sEngine, Texts
 from stele.retrieval.lexical.lucene_bm25 import ANSERINI, Hits, choose
 from stele.retrieval.searches import search_job
 from stele.retrieval.searches.search_job import FinishedSearches, distinct_queries, ranked_hits
+from stele.text.terms import described
 
 logger = logging.getLogger(__name__)
 
@@ -101,6 +102,8 @@ class Bm25Job:
         self.recipe = validate(Tuning if "split" in values else Search, values, "--recipe")
         # the engine
         self.jar = find_file(args.anserini.parent, *anserini.JAR) if args.anserini else None
+        for query_set in () if self.jar else self.query_sets:  # an error comes before the first index
+            described(query_set.language)
         version = importlib.metadata.version("bm25s")
         self.engine_name = f"BM25 by {self.jar.stem}" if self.jar else f"BM25 by bm25s {version} (Lucene's variant)"
         # the state folder
