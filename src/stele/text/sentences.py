@@ -58,6 +58,9 @@ _CONNECTIVE = re.compile(
     "ซึ่ง|เพื่อ|อย่างไรก็|เนื่องจาก|โดย|ในขณะ|ขณะ|เมื่อ|นอกจาก|เพราะ|ดังนั้น|หลังจาก|ตัวอย่าง|แม้|ถึงแม้|ทำให้|ด้วยเหตุ|เช่น"
     "|ส่วน|ต่อมา|ก่อน|ตั้งแต่|จากนั้น|แล้ว|แต่|ได้แก่|ส่งผล"
 )
+# where full stops mark ordinals, sentencex ends no sentence before a number; a long word is no abbreviation before it
+_ORDINALS = frozenset(("ca", "cs", "da", "de", "fi", "sk"))
+_NUMBER_BEGINS = re.compile(r"[^\W\d_]{5}(?<!str) *\. +(?=\d)")
 _SHORTEST = 10  # least characters of a piece before a connective splits it
 
 
@@ -222,16 +225,16 @@ def _library_ends(text: str, language: str) -> list[int]:
     complete sentence of the piece before it.
     """
     text = text.replace('"', "\u05f4")  # in two Hebrew abbreviations, which would be a quotation
+    ends = [match.end() for match in _NUMBER_BEGINS.finditer(text)] if language in _ORDINALS else []
     if len(text) <= PIECE:
-        return _ends_in_piece(text, language)[:-1]
-    ends: list[int] = []
+        return sorted({*_ends_in_piece(text, language)[:-1], *ends})
     begin = 0
     while begin < len(text):
         piece = text[begin : begin + PIECE]
         *inside, end = _ends_in_piece(piece, language)
         ends += [begin + position for position in inside]
         begin += inside[-1] if inside and begin + len(piece) < len(text) else end
-    return ends
+    return sorted({*ends})
 
 
 def _ends_in_piece(text: str, language: str) -> list[int]:
