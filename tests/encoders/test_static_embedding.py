@@ -57,6 +57,13 @@ def as_model2vec(folder):
     (folder / "config.json").write_text(json.dumps({"model_type": "model2vec", "hidden_dim": 24}))
 
 
+def pad_with_a_new_token(folder):
+    """Padding of a token that the vocabulary lacks; sentence-transformers never pads here."""
+    tokenizer = Tokenizer.from_file(str(folder / "0_StaticEmbedding/tokenizer.json"))
+    tokenizer.enable_padding(pad_id=0, pad_token="[PAD]")
+    tokenizer.save(str(folder / "0_StaticEmbedding/tokenizer.json"))
+
+
 @pytest.mark.parametrize(
     ("kinds", "cut", "edit"),
     [
@@ -66,8 +73,9 @@ def as_model2vec(folder):
         (("Normalize",), 5, lambda f: None),
         (("Normalize",), None, lambda f: change(f / "config_sentence_transformers.json", truncate_dim=8)),
         (("Normalize",), None, as_model2vec),
+        (("Normalize",), None, pad_with_a_new_token),
     ],
-    ids=["plain", "Normalize", "Dense", "cut", "truncate_dim", "model2vec"],
+    ids=["plain", "Normalize", "Dense", "cut", "truncate_dim", "model2vec", "padding"],
 )
 def test_vectors_are_those_of_sentence_transformers(tmp_path, tokenizer_file, kinds, cut, edit):
     folder = static_folder(tmp_path / "st", tokenizer_file, kinds, cut)

@@ -54,6 +54,7 @@ def load_static_tokenizer(folder: Path):
     with reading(folder / "tokenizer.json", "tokenizer", "get the folder again"), quiet():
         backend = Tokenizer.from_file(str(folder / "tokenizer.json"))
         backend.post_processor = TemplateProcessing(single="$A", pair="$A $B", special_tokens=[])
+        backend.no_padding()  # transformers would add its token to the vocabulary
         return PreTrainedTokenizerFast(tokenizer_object=backend)
 
 
