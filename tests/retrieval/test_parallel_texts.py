@@ -70,6 +70,13 @@ def run_lines(made, name: str) -> list[list[str]]:
     return [line.split() for line in gzip.open(made.parent / f"runs/{name}.trec.gz", "rt")]
 
 
+@pytest.mark.parametrize("again", ["de-fr", "fr-de"])
+def test_a_pair_is_given_once(tmp_path, encoder, table, encoded, again):
+    """Its second search would take the place of the first, and the pair's row would be gone."""
+    with pytest.raises(SteleError, match=f"{again}: a pair is searched in both directions; give it once"):
+        ranked(tmp_path, encoder, f"xnli_15way:all={record(table, content='xnli')}", "de-fr", again)
+
+
 # --- sentences --------------------------------------------------------------------------------------------------------
 def test_sentences_are_read_by_column_without_those_that_some_language_lacks(table):
     parallel = Xsa().parallel_texts({"xnli_15way": {"all": table}}, ["fr", "de"])

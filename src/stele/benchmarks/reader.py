@@ -175,14 +175,18 @@ class SpanTrainingReader(ABC):
 
 
 def pair_query_sets(pairs: Sequence[str]) -> list[QuerySet]:
-    """Makes both directions of every pair, the given one first. Raises SteleError unless it has two languages.
+    """Makes both directions of every pair, the given one first.
+
+    Raises SteleError for a pair that has not two languages, and for one that is given twice or in both directions.
 
     >>> [query_set.name for query_set in pair_query_sets(["de-en"])]
     ['de-en', 'en-de']
     """
-    both = []
+    both: list[QuerySet] = []
     for pair in pairs:
         first, second = sides(pair)
+        if pair in (query_set.name for query_set in both):
+            raise SteleError(f"{pair}: a pair is searched in both directions; give it once, in one of them")
         both += [QuerySet(pair, pair, second), QuerySet(f"{second}-{first}", pair, first)]
     return both
 

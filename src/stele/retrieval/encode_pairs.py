@@ -112,6 +112,7 @@ def write_runs(
     """Writes a run for both directions of each language pair in `languages`; returns the facts of the record."""
     from stele.encoders.neighbours import nearest_translations
 
+    benchmark.query_sets(languages)  # an error for a pair that is given again comes first
     codes = dict.fromkeys(code for pair in languages for code in sides(pair))
     parallel = benchmark.parallel_texts(data, codes)
     ids, size = parallel.ids, len(parallel.ids)
