@@ -52,6 +52,16 @@ def test_a_number_begins_a_sentence_where_full_stops_mark_ordinals_too(language,
     assert texts(" ".join(sentences), language) == sentences
 
 
+@pytest.mark.parametrize(("language", "sentences"), [
+    ("en", ["She gave it to me.", "He said no.", "They left."]), ("es", ["Todo fue bien.", "Dijo que no.", "Se fue."]),
+    ("it", ["Accadde anni fa.", "Andò negli “USA”.", "Uscì dalla NATO."]),
+    ("nl", ["Hij ging naar de VS.", "Zij bleef."]),
+    ("no", ["Han så det.", "Hun gikk."]), ("sv", ["Det sade hon.", "Han gick ut.", "De såg det."]),
+])  # fmt: skip
+def test_words_that_sentencex_takes_for_abbreviations_end_sentences(language, sentences):
+    assert texts(" ".join(sentences), language) == sentences
+
+
 @pytest.mark.parametrize(("language", "right", "typed"), [
     ("am", "።", "፡፡"), ("am", "።", "::"), ("am", "።", " ፡፡"),
     ("bn", "।", "৷"), ("bn", "।", "|"), ("hi", "।", " |"), ("hi", "।", "||"),

@@ -16,7 +16,7 @@ slower. The additional rules are:
 5. No boundary falls inside a protected span (the text of a link: "St. John").
 
 Quality, boundaries against XQuAD-R's sentence breaks (translated encyclopaedia prose), precision / recall:
-ar 1.0/.97, de .99/.97, el .99/.97, en 1.0/.99, es .99/.95, hi 1.0/.97, ru .99/.98, tr .92/.94, vi 1.0/.95,
+ar 1.0/.97, de .99/.98, el .99/.97, en 1.0/.99, es .99/.95, hi 1.0/.97, ru .99/.98, tr .92/.94, vi 1.0/.95,
 th .17/.82. XQuAD-R's breaks come from a program, too: zh has .94/.94 because they lack breaks before a digit; nearly
 all breaks that ours lack in ar, es and tr follow initials and numerals ("II. | Elizabeth"); in th XQuAD-R's breaks
 follow connectives (PyThaiNLP's crfcut has .21/.52 at a thousandth of the speed).
@@ -61,6 +61,18 @@ _CONNECTIVE = re.compile(
 # where full stops mark ordinals, sentencex ends no sentence before a number; a long word is no abbreviation before it
 _ORDINALS = frozenset(("ca", "cs", "da", "de", "fi", "sk"))
 _NUMBER_BEGINS = re.compile(r"[^\W\d_]{5}(?<!str) *\. +(?=\d)")
+# words that end sentences, and which sentencex takes for abbreviations
+_NO_ABBREVIATIONS = {
+    language: re.compile(rf"\b(?:{words.replace(' ', '|')}) *\. +(?=[A-ZÀ-ÖØ-Þ])")
+    for language, words in {
+        "en": "me no",
+        "es": "bien mar no",
+        "it": "AIDS CNN NATO ONU UE USA fa ha me no sa si su te va",
+        "nl": "VS me",
+        "no": "det med",
+        "sv": "det hon med ut",
+    }.items()
+}
 _SHORTEST = 10  # least characters of a piece before a connective splits it
 
 
@@ -226,6 +238,8 @@ def _library_ends(text: str, language: str) -> list[int]:
     """
     text = text.replace('"', "\u05f4")  # in two Hebrew abbreviations, which would be a quotation
     ends = [match.end() for match in _NUMBER_BEGINS.finditer(text)] if language in _ORDINALS else []
+    if words := _NO_ABBREVIATIONS.get(language):
+        ends += [match.end() for match in words.finditer(text)]
     if len(text) <= PIECE:
         return sorted({*_ends_in_piece(text, language)[:-1], *ends})
     begin = 0
