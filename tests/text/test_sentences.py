@@ -53,7 +53,8 @@ def test_a_number_begins_a_sentence_where_full_stops_mark_ordinals_too(language,
 
 
 @pytest.mark.parametrize(("language", "sentences"), [
-    ("en", ["She gave it to me.", "He said no.", "They left."]), ("es", ["Todo fue bien.", "Dijo que no.", "Se fue."]),
+    ("en", ["She gave it to me.", "Donald said no.", "Trump left."]),
+    ("es", ["Todo fue bien.", "Dijo que no.", "Se fue."]),
     ("it", ["Accadde anni fa.", "Andò negli “USA”.", "Uscì dalla NATO."]),
     ("nl", ["Hij ging naar de VS.", "Zij bleef."]),
     ("no", ["Han så det.", "Hun gikk."]), ("sv", ["Det sade hon.", "Han gick ut.", "De såg det."]),
