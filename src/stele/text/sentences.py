@@ -58,12 +58,20 @@ _CONNECTIVE = re.compile(
     "ซึ่ง|เพื่อ|อย่างไรก็|เนื่องจาก|โดย|ในขณะ|ขณะ|เมื่อ|นอกจาก|เพราะ|ดังนั้น|หลังจาก|ตัวอย่าง|แม้|ถึงแม้|ทำให้|ด้วยเหตุ|เช่น"
     "|ส่วน|ต่อมา|ก่อน|ตั้งแต่|จากนั้น|แล้ว|แต่|ได้แก่|ส่งผล"
 )
+
+
+def _stops(words: Iterable[str], following: str) -> re.Pattern[str]:
+    """Compiles a pattern of full stops behind `words`, patterns of fixed length; it begins with the stop, for speed."""
+    behind = "|".join(rf"(?<={word}{gap}\.)" for word in words for gap in ("", " "))
+    return re.compile(rf"\.(?:{behind}) +(?={following})")
+
+
 # where full stops mark ordinals, sentencex ends no sentence before a number; a long word is no abbreviation before it
 _ORDINALS = frozenset(("ca", "cs", "da", "de", "fi", "sk"))
-_NUMBER_BEGINS = re.compile(r"[^\W\d_]{5}(?<!str) *\. +(?=\d)")
+_NUMBER_BEGINS = _stops([r"[^\W\d_]{2}(?!str)[^\W\d_]{3}"], r"\d")
 # words that end sentences, and which sentencex takes for abbreviations
 _NO_ABBREVIATIONS = {
-    language: re.compile(rf"\b(?:{words.replace(' ', '|')}) *\. +(?=[A-ZÀ-ÖØ-Þ])")
+    language: _stops([rf"\b{word}" for word in words.split()], "[A-ZÀ-ÖØ-Þ]")
     for language, words in {
         "en": "me no",
         "es": "bien mar no",
