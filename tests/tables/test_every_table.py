@@ -112,9 +112,10 @@ def _latex_grids(text):
             above = [name for span in spans for name in ([span[2]] * int(span[1]) if span else [""])]
             headers = [f"{group} {name}".strip() for group, name in zip(above, headers, strict=True)]
         for section in body:
-            found = re.search(r"\\textit\{(.*)\}\} \\\\", section)
+            found = re.search(r"\\stelelabel\*\{\d+pt\}\{\\textit\{(.*)\}\}\} \\\\|\\textit\{(.*)\}\} \\\\", section)
+            heading = (found[1] or found[2]) if found else ""
             lines = [line for line in section.split("\n") if " & " in line]
-            yield found[1] if found else "", headers, [[_plain(cell) for cell in _cells(line)] for line in lines]
+            yield heading, headers, [[_plain(cell) for cell in _cells(line)] for line in lines]
 
 
 def _cells(line):

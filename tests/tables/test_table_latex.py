@@ -159,6 +159,7 @@ def test_a_long_label_is_broken_into_lines():
     assert r"\stelelabel*{" in latex.table(_grid(1, 8, lines=1, label="a label " * 12)), "room of its own"
     assert r"\stelelabel{" in latex.table(_grid(1, 8, lines=6, label="a label " * 12)), "hangs down"
     assert r"a\_\allowbreak{}name\_" in latex.table(_grid(1, 8, lines=6, label="a_name_" * 12)), "without a space"
+    assert "allowbreak" not in latex.table(_grid(1, 8, lines=6, label="w/o a, b " * 12)), "w/o stays together"
 
 
 def test_a_heading_that_is_wider_than_the_table_is_broken_and_does_not_stretch_it():

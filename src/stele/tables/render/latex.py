@@ -123,8 +123,12 @@ def path(text: str) -> str:
 
 
 def _breakable(text: str) -> str:
-    """LaTeX of a text that may break inside what TeX takes for one word."""
     return re.sub(r"(/|\\_|,)", r"\1\\allowbreak{}", text)
+
+
+def _words(text: str) -> str:
+    """LaTeX of a label whose long words may break inside: it may be a model's key."""
+    return re.sub(r"\S{25,}", lambda word: _breakable(word[0]), text)
 
 
 def outlined(text: str) -> str:
@@ -176,7 +180,7 @@ def table(grid: Grid) -> str:
 
 def _heading(text: str, grid: Grid) -> str:
     """LaTeX of a group's heading; one that is wider than the table is broken into lines and does not stretch it."""
-    heading, room = rf"\textit{{{_breakable(escape(text))}}}", page_fit.width(grid)
+    heading, room = rf"\textit{{{_words(escape(text))}}}", page_fit.width(grid)
     return rf"\stelelabel*{{{room:.0f}pt}}{{{heading}}}" if page_fit.letters(text) > room else heading
 
 
@@ -207,4 +211,4 @@ def _stub(value: Box, below: int) -> str:
     lines = page_fit.stub_lines(value)
     if lines == 1:
         return box(value, "")
-    return rf"\stelelabel{'*' if lines > below + 1 else ''}{{{page_fit.STUB:.0f}pt}}{{{_breakable(box(value, ''))}}}"
+    return rf"\stelelabel{'*' if lines > below + 1 else ''}{{{page_fit.STUB:.0f}pt}}{{{_words(box(value, ''))}}}"
