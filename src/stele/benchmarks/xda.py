@@ -111,6 +111,7 @@ WORDS = 1024
 LARGEST = 1 << 26  # most bytes of a document
 TOO_LARGE = f"a document of more than {LARGEST >> 20} MB: not a document of the corpus"
 _ARCHIVE = re.compile(r".*[._-](?P<language>[a-z]{2,3})\.(?:tar\.gz|tgz|tar)(?:\.(?P<part>[0-9]{1,4}))?")
+LANGUAGE_FACTS = ("name",)  # which each has: for the codes
 _LANGUAGE = re.compile(r"[a-z]{2}")
 _DOCUMENT = (".xml", ".xml.gz")  # gzipped only outside an archive
 _OUTERMOST = ".//*[local-name()=$name and not(ancestor::*[local-name()=$name])]"  # a footnote is in its paragraph
