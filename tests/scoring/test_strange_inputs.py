@@ -4,13 +4,14 @@ import json
 import os
 
 import pytest
-from test_score_anything import RANKINGS, run, scored, trec
+from test_score_anything import RANKINGS
 
 from stele.benchmarks._files import json_lines
 from stele.benchmarks._trec import read_qrels
 from stele.errors import SteleError
 from stele.evaluation.metrics import load_metric
 from stele.scoring.system_files.formats import read_output
+from tests.scoring.scored import run, scored, trec
 
 
 @pytest.fixture
