@@ -271,7 +271,12 @@ def test_streams_come_back_whole_and_in_small_blocks_with_progress(tmp_path, com
 
 @pytest.mark.parametrize(
     ("data", "message"),
-    [(None, "no such file; fetch"), (b"", "file is empty"), (gzip.compress(b"x"), "gzip"), (b"PK\x03\x04abc", "zip")],
+    [
+        (None, "no such file; fetch"),
+        (b"", "file is empty"),
+        (gzip.compress(b"x", mtime=0), "gzip"),
+        (b"PK\x03\x04abc", "zip"),
+    ],
 )
 def test_files_that_are_missing_or_not_compressed_are_refused(tmp_path, data, message):
     path = tmp_path / "file.bin"
