@@ -108,13 +108,14 @@ def product_of(operations: float, width: int, inner: int) -> Callable[[], None]:
 
 
 def enter_objective(objective: str, name: str, floor: float, rounds: int, **size) -> None:
-    tiny = {"sizes": TINY, "steps": 2, "groups": 1}
+    tiny = {"sizes": TINY, "steps": 2, "times": 1}
 
     @speed({PRODUCT: floor}, size, tiny, rounds, name=f"pretraining {objective}, {name}")
-    def run(folder, sizes, steps, groups):
-        """Steps from the draw of examples to the optimiser."""
-        recipe, numbers, counted = parse(objective, steps=steps, groups=groups), itertools.count(), {}
-        model = new_model(**sizes)
+    def run(folder, sizes, steps, times):
+        """Steps from the draw of examples to the optimiser, in groups `times` as large as the recipe's."""
+        recipe, model, numbers, counted = parse(objective, steps=steps), new_model(**sizes), itertools.count(), {}
+        key = "mlm_sequences" if objective == "mlm" else recipe.group_key
+        recipe = recipe.model_copy(update={key: times * getattr(recipe, key)})
 
         def ours():
             counted.update(train_on(folder / str(next(numbers)), recipe, model)["counts"])
@@ -126,11 +127,11 @@ def enter_objective(objective: str, name: str, floor: float, rounds: int, **size
 
 
 for key in OBJECTIVES:
-    enter_objective(key, "miniature", 0.08, 3, sizes=TINY, steps=30, groups=1)
-    enter_objective(key, "XLM-R base", 0.55, 2, sizes=ARCHITECTURES["xlmr"][1], steps=1, groups=4)
+    enter_objective(key, "miniature", 0.08, 3, sizes=TINY, steps=30, times=1)
+    enter_objective(key, "XLM-R base", 0.55, 2, sizes=ARCHITECTURES["xlmr"][1], steps=1, times=4)
 
 
-@speed({PRODUCT: 0.55}, {"checkpoint": "xlmr", "pairs": 8}, {"checkpoint": "tiny", "pairs": 2}, rounds=2)
+@speed({PRODUCT: 0.55}, {"checkpoint": "xlmr", "pairs": 32}, {"checkpoint": "tiny", "pairs": 2}, rounds=2)
 def fine_tuning_two_towers(folder, checkpoint, pairs):
     """A step of NQ's recipe: queries of 16 tokens, and twice as many passages of 160."""
     from stele.finetuning.dual_encoder.batches import training_group
