@@ -31,8 +31,10 @@ class Protocols:
         check_known("benchmark", row.benchmark, self.settings)
         of_benchmark = self.settings[row.benchmark]
         if row.setting not in of_benchmark:
-            short_names = self.aliases.get(row.benchmark)
-            raise unknown("setting", row.setting, of_benchmark, f"results/{row.benchmark}", short_names)
+            place, short_names = f"results/{row.benchmark}", self.aliases.get(row.benchmark, {})
+            if row.setting in short_names:  # which the mean of seeds has, and no single seed
+                raise unknown("setting", row.setting, of_benchmark, place, short_names)
+            raise unknown("setting", row.setting, catalogue.setting_names(row.benchmark), place)
         return of_benchmark[row.setting]
 
     def recipe(self, row: RunKey) -> str | None:
