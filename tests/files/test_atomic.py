@@ -75,7 +75,7 @@ def test_a_folder_is_on_the_disk_before_it_is_swapped_in_and_each_file_is_synced
 
 
 def test_a_linked_file_may_be_where_nothing_can_be_synced(tmp_path):
-    """On an image of SquashFS or a CD, whose files the kernel syncs as little as those of /proc."""
+    """The kernel cannot sync files of a SquashFS image or a CD; nor those of /proc, which stand for them here."""
     with atomic_directory(tmp_path / "folder", "job") as new:
         (new / "users").symlink_to("/proc/version")
     assert (tmp_path / "folder" / "users").is_symlink()

@@ -11,7 +11,7 @@ from stele.recipes.finetuning import parse_finetuning
 
 
 def examples(positives: list[list[int]], negatives: list[list[int]], queries: list[int] | None = None) -> Examples:
-    """Examples whose queries are all different, or those of the one token that `queries` says."""
+    """Examples whose queries are all different; with `queries`, each has one of these tokens alone."""
 
     def ragged(lists):
         return np.concatenate([np.array(x, dtype=np.int64) for x in lists]), np.cumsum([0, *map(len, lists)])

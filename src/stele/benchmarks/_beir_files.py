@@ -71,8 +71,10 @@ def with_role(data: Data, language: str, role: str) -> list[Path]:
         if actual == role
     ]
     of_language = [path for subset, path in files if subset == language]
-    found = sorted(of_language or [path for subset, path in files if not subset])
-    return _listed(data, found) or found if role == "qrels" and len(found) > 1 else found
+    paths = sorted(of_language or [path for subset, path in files if not subset])
+    if role == "qrels" and len(paths) > 1:
+        return _listed(data, paths) or paths
+    return paths
 
 
 def _listed(data: Data, paths: Sequence[Path]) -> list[Path]:

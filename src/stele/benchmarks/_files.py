@@ -38,13 +38,13 @@ def folder_of(data: Data, dataset: str, part: str) -> Path:
     return Path(folder)
 
 
-def own_folder(data: Data, dataset: str, part: str) -> Path:
-    """Folder of a part whose files are named as every part's. Raises SteleError if it was given for all of them."""
-    folder = folder_of(data, dataset, part)
-    if part not in data[dataset] and folder.name != part:
+def language_folder(data: Data, dataset: str, language: str) -> Path:
+    """Folder of a language whose files are named as every language's. Raises SteleError if it is given for all."""
+    folder = folder_of(data, dataset, language)
+    if language not in data[dataset] and folder.name != language:
         raise SteleError(
-            f"{folder}: given for all of {dataset}, whose {part} is one of several; give {dataset}:{part}={folder}, or "
-            f"a folder that has a folder {part}"
+            f"{folder}: given for all of {dataset}, whose {language} is one of several; give "
+            f"{dataset}:{language}={folder}, or a folder that has a folder {language}"
         )
     return folder
 

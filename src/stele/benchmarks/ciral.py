@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stele.benchmarks._files import folder_of, located, own_folder
+from stele.benchmarks._files import folder_of, language_folder, located
 from stele.benchmarks._tables import table_passages, tables
 from stele.benchmarks._trec import read_qrels, tsv_topics, warn_missing_judged
 from stele.benchmarks.reader import RetrievalReader
@@ -41,4 +41,4 @@ def _passages(data: Data, collection: str) -> Iterator[Passage]:
 
 
 def _judged(data: Data, language: str) -> Judgments:
-    return read_qrels(located(own_folder(data, TOPICS, language), "qrels.tsv"))
+    return read_qrels(located(language_folder(data, TOPICS, language), "qrels.tsv"))

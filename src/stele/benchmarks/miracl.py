@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from stele import catalogue
-from stele.benchmarks._files import below, folder_of, located, own_folder
+from stele.benchmarks._files import below, folder_of, language_folder, located
 from stele.benchmarks._tables import table_passages, tables
 from stele.benchmarks._trec import read_qrels, tsv_topics, warn_missing_judged
 from stele.benchmarks.reader import RetrievalReader, TrainingReader
@@ -92,5 +92,5 @@ def shards(folder: Path, language: str) -> list[Path]:
 
 def _file(data: Data, dataset: str, language: str, split: str, what: str) -> Path:
     """Finds a split's topics or judgments: `{split}/{what}.tsv`, or the file that is given itself."""
-    folder = own_folder(data, dataset, language)
+    folder = language_folder(data, dataset, language)
     return located(inner if (inner := folder / split).is_dir() else folder, f"{what}.tsv")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stele.benchmarks._files import field, folder_of, identifier, json_lines, located, own_folder, refuse_again
+from stele.benchmarks._files import field, folder_of, identifier, json_lines, language_folder, located, refuse_again
 from stele.benchmarks._tables import table_passages
 from stele.benchmarks._training_layouts import tevatron_examples
 from stele.benchmarks._trec import read_qrels
@@ -38,7 +38,7 @@ class MrTydi(RetrievalReader, TrainingReader):
         yield from table_passages(located(folder_of(data, CORPUS, collection), "corpus.jsonl.gz"), "docid")
 
     def judgments(self, data: Data, query_set: QuerySet, split: str = JUDGED) -> Judgments:
-        return read_qrels(located(own_folder(data, TOPICS, query_set.language), f"qrels.{split}.txt"))
+        return read_qrels(located(language_folder(data, TOPICS, query_set.language), f"qrels.{split}.txt"))
 
     def training(self, data: Data, split: str) -> Iterator[TrainingExample]:
         """Yields training examples with BM25 hard negatives, one language after the other."""

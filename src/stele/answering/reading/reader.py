@@ -80,7 +80,7 @@ def new_reader(folder: Path, pad: int, recipe: AnsweringRecipe, seed: int) -> Re
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         initialise(reader.head, getattr(backbone.config, "initializer_range", INIT))
-    # BERT's embeddings are a module, with those of positions; language models have those of tokens alone
+    # a BERT keeps all embeddings in one module; a Gemma has token embeddings alone
     (getattr(backbone, "embeddings", None) or backbone.get_input_embeddings()).requires_grad_(False)
     if getattr(backbone, "pooler", None) is not None:
         backbone.pooler.requires_grad_(False)  # its output is not used

@@ -7,7 +7,7 @@ import statistics
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, TypeVar
+from typing import TypeVar
 
 from stele.evaluation.metrics import load_metric
 from stele.files.formats import amount
@@ -27,7 +27,6 @@ from stele.tables.values.significance import BETTER, Comparisons, at_guess, comp
 EXPECTED = ("not run", "not built")  # states whose reasons are many and alike
 SHOWN = 5  # of such reasons
 Rows = TypeVar("Rows", bound=Hashable)
-Row: TypeAlias = tuple[str, str]  # labels of a row and of its group
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _PATH = re.compile(r"\S*/(\S+\.(?:parquet|json|csv))")
 
@@ -126,13 +125,14 @@ def _states(cells: Sequence[Cell], grids: Collection[Grid]) -> list[StateNote]:
     return notes
 
 
-def _row(cell: Cell) -> Row:
+def _row(cell: Cell) -> tuple[str, str]:
+    """Labels of a cell's row and of the row's group."""
     return cell.row.label, cell.group.label
 
 
-def _reasons(cells: Sequence[Cell], table_rows: Collection[Row]) -> dict[str, list[str]]:
-    """Labels of the rows by their cells' reason, with similar reasons merged; `table_rows` are those of the table."""
-    rows: dict[str, dict[Row, None]] = {}
+def _reasons(cells: Sequence[Cell], table_rows: Collection[tuple[str, str]]) -> dict[str, list[str]]:
+    """Labels of rows by the reason that their cells give; similar reasons are merged. `table_rows`: all of a table."""
+    rows: dict[str, dict[tuple[str, str], None]] = {}
     for cell in cells:
         if cell.outcome.reason:
             rows.setdefault(without_paths(cell.outcome.reason), {})[_row(cell)] = None
@@ -145,7 +145,7 @@ def _reasons(cells: Sequence[Cell], table_rows: Collection[Row]) -> dict[str, li
     return notes
 
 
-def _labels_of(rows: Collection[Row], others: Collection[Row]) -> tuple[str, ...]:
+def _labels_of(rows: Collection[tuple[str, str]], others: Collection[tuple[str, str]]) -> tuple[str, ...]:
     """Labels of rows, each once; with their groups if `others`, the rest of the table, have rows of the same labels."""
     if not others:
         return ("all rows",)
