@@ -8,7 +8,8 @@ set -uo pipefail
 # In the background (nohup, CI) a shell has SIGINT ignored, which no trap undoes: start anew, as on a terminal
 [ -z "$(trap -p INT)" ] || exec env --default-signal=INT "$0" "$@"
 cd "$(dirname "$0")/.."
-pytest=("$1" -m pytest --durations=10)
+# a failure is shown when it happens, and a test that waits for ever fails: a run that is cut off says what it found
+pytest=("$1" -m pytest --durations=10 --instafail --timeout=1200)
 files=(--dist loadfile --no-loadscope-reorder)
 if [ "$2" = quick ]; then
   exec "${pytest[@]}" tests --ignore=tests/cluster --ignore=tests/speed -m "not slow" -n 2 "${files[@]}"
@@ -29,7 +30,10 @@ trap finish EXIT
 trap 'exit 130' INT TERM
 
 failed=0
-"${pytest[@]}" tests/workflow tests/speed tests --ignore=tests/cluster -n 2 "${files[@]}" || failed=1
+# Each folder by its name: of a folder and one within it pytest keeps the outer alone, in alphabetical order
+mapfile -t others < <(find tests -mindepth 1 -maxdepth 1 \( -type d ! -name '[_.]*' -o -name 'test_*.py' \) \
+  ! -name cluster ! -name workflow ! -name speed | sort)
+"${pytest[@]}" tests/workflow tests/speed "${others[@]}" -n 2 "${files[@]}" || failed=1
 wait "$cluster" || failed=1
 echo "== those of the cluster, which ran beside these"
 cat "$folder/log"

@@ -13,8 +13,8 @@ PYTHON = """#!/bin/bash
 echo "$@" >> {folder}/calls
 echo "$STELE_TEST_CHAIN" >> {folder}/chains
 case "$*" in
-  *--ignore*) group=others ;;
-  *) group=cluster ;;
+  *tests/cluster*) group=cluster ;;
+  *) group=others ;;
 esac
 echo "said by $group"
 if [ -e {folder}/waits-$group ]; then
@@ -65,12 +65,11 @@ def test_an_interrupt_ends_the_clusters_tests_too(start, tmp_path):
     assert not os.path.exists((tmp_path / "chains").read_text().split()[0])
 
 
-def test_each_folder_of_tests_is_in_one_group(start, root, tmp_path):
-    run = start()
-    run.communicate(timeout=PATIENCE)
+def test_each_folder_and_each_file_of_tests_is_in_one_group(start, root, tmp_path):
+    start().communicate(timeout=PATIENCE)
     calls = (tmp_path / "calls").read_text().splitlines()
-    rest = next(call for call in calls if "--ignore" in call)
-    assert " tests " in rest
-    ignored = {word.removeprefix("--ignore=") for word in rest.split() if word.startswith("--ignore=")}
-    named = [word for call in calls if call != rest for word in call.split() if word.startswith("tests/")]
-    assert sorted(named) == sorted(ignored) and all((root / name).is_dir() for name in named)
+    named = [word.removeprefix("tests/") for call in calls for word in call.split() if word.startswith("tests/")]
+    tests = {path.relative_to(root / "tests").parts[0] for path in (root / "tests").rglob("test_*.py")}
+    assert tests <= set(named) and len(named) == len(set(named))
+    (rest,) = [call for call in calls if "tests/cluster" not in call]
+    assert " tests/workflow tests/speed tests/adapt " in rest, "what takes longest begins"
