@@ -26,7 +26,7 @@ CPU = ProcessContext(torch.device("cpu"))
 EVERY_RECIPE = pytest.mark.skipif(not os.environ.get(real_sizes.ALL), reason=real_sizes.REASON)
 pytestmark = pytest.mark.slow
 RECIPES = catalogue.load("recipes")
-TOGETHER = {"save_every_seconds": 3600, "threads": 2}  # no state of many GB on disk
+TOGETHER = {"save_every_seconds": 3600, "threads": 1}  # no state of many GB on disk
 
 
 @pytest.fixture

@@ -29,13 +29,16 @@ def adapt(project, *words):
 
 
 def edit(project, name, overrides, pairs=None):
-    """Edits the files of a planned adaptation, as a user does: keys of models by recipe, and lengths of mined texts."""
+    """Edits the files of a planned adaptation, as a user does: keys of models by recipe, and lengths of mined texts.
+
+    Threads that wait for one another are slow where tests beside them have the cores: one each.
+    """
     path, scale = project / f"adapt/{name}.yaml", project / f"adapt/{name}.scale.yaml"
     values = yaml.safe_load(path.read_text())
     for model in values["models"].values():
         model.get("override", {}).update(overrides.get(model.get("recipe"), {}))
     path.write_text(yaml.safe_dump(values))
-    scale.write_text(yaml.safe_dump({**yaml.safe_load(scale.read_text()), "pairs": pairs or {}}))
+    scale.write_text(yaml.safe_dump({**yaml.safe_load(scale.read_text()), "pairs": pairs or {}, "threads": 1}))
 
 
 def test_an_encoder_is_adapted_judged_and_goes_on_with_more_seeds(root, tmp_path):
@@ -119,5 +122,5 @@ def test_minilm_is_adapted_to_news(root, real_data, tmp_path):
     assert scores["minilm"]["languages"].keys() == {"de"} and scores["minilm"]["mean"] > 0.1
     of_msm = next(training for training in verdict["trainings"] if training["model"] == "minilm-msm")
     assert of_msm["steps"] == 2 and of_msm["chance"] and of_msm["cpu_seconds"] > 0
-    assert verdict["leakage"]["tatoeba"]["passages"]["texts"] > 2000
+    assert verdict["leakage"]["tatoeba"]["passages"]["texts"] == 2000
     print((project / "results_adapt/minilm/card.md").read_text())
