@@ -63,11 +63,6 @@ def test_mlm_beside_other_tasks_reads_its_store(jobs):
     assert set(stores(own(jobs, tasks=["ilk", "clk"], **mlm), "mine")) == {"mlm", "ilk", "clk"}
 
 
-@pytest.mark.parametrize(("mlm_share", "wanted"), [(0.5, {"msm", "mlm"}), (0, {"msm"})])
-def test_without_mlm_beside_it_no_text_is_mined_for_mlm(jobs, mlm_share, wanted):
-    assert set(stores(own(jobs, recipe="msm", mlm_share=mlm_share), "mine")) == wanted
-
-
 def test_a_pair_of_languages_is_named_once_and_in_order(jobs, plan):
     assert plan.mining.parts("clk", ["sw", "en", "de"]) == ["de-en", "de-sw", "en-sw"]
     assert plan.mining.parts("ilk", ["sw", "en"]) == plan.mining.parts("chunks", ["sw", "en"]) == ["sw", "en"]
