@@ -26,10 +26,14 @@ def tables_in_miniature(folder: Path, target: str):
 
     def build() -> None:
         """The local worker outlives Snakemake, whose child it is; it is waited for here, so that its jobs count."""
-        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
-        subprocess.run(command, cwd=clone, env=environment, check=True, stdout=subprocess.DEVNULL)
-        with suppress(ChildProcessError):
-            while True:
-                os.wait()
+        system = ctypes.CDLL(None)
+        system.prctl(PR_SET_CHILD_SUBREAPER, 1)
+        try:
+            subprocess.run(command, cwd=clone, env=environment, check=True, stdout=subprocess.DEVNULL)
+            with suppress(ChildProcessError):
+                while True:
+                    os.wait()
+        finally:  # else what later tests orphan stays here as zombies, for which those wait
+            system.prctl(PR_SET_CHILD_SUBREAPER, 0)
 
     return build, [2000.0], lambda a, b: True

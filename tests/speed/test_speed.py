@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
 import subprocess
 import sys
@@ -23,6 +24,9 @@ def test_ours_and_the_peers_do_the_same_work(item):
         pytest.skip(str(error))
     assert [row.peer for row in rows] == list(ITEMS[item].peers)
     assert all(row.ours > 0 and row.theirs > 0 for row in rows)
+    subreaper = ctypes.c_int()
+    ctypes.CDLL(None).prctl(37, ctypes.byref(subreaper))  # PR_GET_CHILD_SUBREAPER
+    assert not subreaper.value, "orphans of later tests are left to init"
 
 
 def made(results, unit="", peers=("a peer",)):
