@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The quick tests, or all: those on a private SLURM cluster, of which nearly all is waiting, beside the others on two
-# cores, first the whole workflow and speed (tiny sizes, nothing is timed), which take longest. The exit code is 0 only
-# if all passed.
+# The quick tests, or all: those on a private SLURM cluster, of which most is waiting, beside the others on two cores,
+# first the whole workflow and speed (tiny sizes, nothing is timed), which take longest. The exit code is 0 only if all
+# passed.
 #
 #     tests/run.sh PYTHON quick|all
 set -uo pipefail

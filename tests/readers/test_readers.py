@@ -20,7 +20,7 @@ from tests.readers.handed_files import FEWER
 from tests.readers.readers import BESIDE, FOLDERS, READERS
 
 KINDS = (BenchmarkReader, CollectionReader, TrainingReader, SpanTrainingReader)
-CASES = int(os.environ.get("STELE_FUZZ_CASES", "400"))
+CASES = int(os.environ.get("STELE_FUZZ_CASES", "1000"))
 ARGUMENTS = ("pretraining recipe", "fine-tuning recipe", "mining recipe")  # given as text, and named so
 
 

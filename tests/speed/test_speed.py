@@ -96,10 +96,11 @@ def test_both_tables_of_the_page_stay_when_one_is_written(tmp_path, monkeypatch)
 
 @pytest.mark.slow
 @pytest.mark.parametrize("item", growth.rows(), ids=lambda row: row.item)
-def test_growth_is_measured(item):
-    (least,) = growth.measure(item, item.tiny[:1])  # a process a size, of which most is its start
-    assert least.seconds > 0 and least.megabytes > 10 and item.tiny[0] < item.tiny[1] < item.tiny[2]
-    assert len(growth.cells(item, [least._replace(size=least.size * n) for n in (1, 2, 3)], "here")) == len(growth.HEAD)
+def test_growth_is_measured_at_three_sizes(item):
+    costs = growth.measure(item, item.tiny)
+    assert len(growth.cells(item, costs, "here")) == len(growth.HEAD)
+    assert all(cost.seconds > 0 and cost.megabytes > 10 for cost in costs)
+    assert [cost.size for cost in costs] == sorted({cost.size for cost in costs}), "each is larger than the one before"
 
 
 def test_memory_and_time_of_a_process_are_its_own():
