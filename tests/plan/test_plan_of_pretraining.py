@@ -199,10 +199,16 @@ def test_the_catalogue_s_models_pass_the_same_checks(checked):
         checked(scale=scale, models=models)
 
 
-def test_a_change_that_the_scale_would_undo_is_refused(checked):
-    wanted = r"config\.yaml: models\.msm_large\.override\.groups: scale small sets 16 for msm_large, so 9 has no effect"
-    with pytest.raises(SteleError, match=wanted):
-        checked(scale="small", models={"msm_large": {"override": {"groups": 9}}})
+def test_an_override_of_the_user_s_replaces_the_scale_s_which_replaces_the_catalogue_s(checked, tmp_path):
+    small = checked(scale="small").pretraining.values("msm_large")
+    mine = checked(scale="small", models={"msm_large": {"override": {"groups": 9}}}).pretraining.values("msm_large")
+    assert small["groups"] == 16 and mine == small | {"groups": 9}
+    scale = scale_file(tmp_path, "like: small\ngenerated: true\nmodels: {mine: {groups: 4, documents: 2}}")
+    models = {"mine": {"base": "xlmr", "recipe": "msm", "override": {"groups": 9}}}
+    own = checked(scale=scale, models=models).pretraining.values("mine")
+    assert (own["groups"], own["documents"]) == (9, 2)
+    trained = checked(scale="small", models={"msm_large": {"recipe": "crop", "base": "xlmr"}})
+    assert "groups" not in trained.models["msm_large"].override, "as the catalogue's, of another recipe"
 
 
 def test_languages_out_of_scale_make_a_row_not_in_scale(jobs):

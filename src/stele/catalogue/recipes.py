@@ -145,14 +145,13 @@ def generator_models() -> set[str]:
 def pretraining(key: str, model: ModelKeys, sizes: Scale) -> Values:
     """Returns the pretraining recipe of the model `key` in all its languages; the caller validates its values.
 
-    In this order, later values replace earlier ones: the catalogue's, the scale's for the recipe, the model's override,
-    the scale's for the model. Raises SteleError for a key that the objective does not have.
+    In this order, later values replace earlier ones: the catalogue's, the scale's for the recipe, the model's override.
+    Raises SteleError for a key that the objective does not have.
     """
     name = model.recipe
     changes = {
         f"scale: pretraining.{name}": sizes.pretraining.get(name, {}),
         f"models.{key}.override": model.override,
-        f"scale: models.{key}": sizes.models.get(key, {}),
     }
     recipe = {**_named("pretraining", name, f"models.{key}.recipe"), "threads": sizes.threads}
     for values in changes.values():

@@ -49,12 +49,22 @@ class Models:
     def all(self) -> dict[str, ModelKeys]:
         """Entries of all models by key: config.yaml merged into the catalogue key by key, overrides likewise.
 
-        A checkpoint of the catalogue under another key is as complete an encoder as there.
+        A scale's changes of a model come between the two. A checkpoint of the catalogue under another key is as
+        complete an encoder as there.
         """
         merged: dict[str, ModelKeys] = {**catalogue.entries(Model)}
+        of_scale = self.settings.sizes.models
+        for key in of_scale.keys() & merged.keys():
+            override = {**merged[key].override, **of_scale[key]}
+            merged[key] = merged[key].model_copy(update={"override": override})
         trained_on = {model.checkpoint: model.trained_on for model in merged.values() if model.checkpoint}
         for key, model in self.settings.config.models.items():
-            new = ModelKeys(label=key, trained_on=trained_on.get(model.checkpoint))
+            new = ModelKeys(
+                label=key,
+                trained_on=trained_on.get(model.checkpoint),
+                recipe=model.recipe,
+                override=of_scale.get(key, {}),
+            )
             known = merged.get(key, new).model_dump(exclude_unset=True)
             if model.checkpoint not in (None, known.get("checkpoint")):
                 known.pop("revision", None)  # of the other repository

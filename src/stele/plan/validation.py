@@ -10,7 +10,6 @@ from stele.benchmarks.reader import AnsweringReader, BenchmarkReader, RetrievalR
 from stele.catalogue import recipes
 from stele.catalogue.schema.benchmarks import metric_parts
 from stele.catalogue.schema.datasets import Dataset
-from stele.catalogue.schema.models import Model
 from stele.config.sources import Sources
 from stele.errors import SteleError, check_known, unknown
 from stele.evaluation.metric import KINDS
@@ -47,7 +46,6 @@ def check(plan: Plan, where: Sources) -> None:
         check_models_of_scale(plan)
     for key, model in plan.settings.config.models.items():
         if model.override or plan.models.is_trained(key):
-            _check_forced(plan, key, model.override, where("models", key, "override"))
             _check_pretraining(plan, key, model.override, where("models", key, "override"))
         elif (model.base or model.recipe) and plan.models[key].checkpoint not in (None, "released"):
             raise SteleError(
@@ -114,17 +112,6 @@ def _check_metrics(names: Iterable[str], place: str, scored: str | None = None) 
             raise SteleError(f"{place}: {error}") from None
         if scored not in (None, needed) and needed != "vectors":  # a setting of that kind has them on any benchmark
             raise SteleError(f"{place}: metric {name} scores {KINDS[needed]}; the benchmark has {KINDS[scored]}")
-
-
-def _check_forced(plan: Plan, key: str, changes: Values, place: str) -> None:
-    """Refuses changes of a catalogue model that the scale, which takes precedence, would undo."""
-    forced = plan.settings.sizes.models.get(key, {}) if key in catalogue.entries(Model) else {}
-    for name in sorted(changes.keys() & forced.keys()):
-        if changes[name] != forced[name]:
-            raise SteleError(
-                f"{place}.{name}: scale {plan.settings.scale} sets {forced[name]!r} for {key}, so {changes[name]!r} "
-                "has no effect; use another name for the model"
-            )
 
 
 def _check_pretraining(plan: Plan, key: str, changes: Values, place: str) -> None:
