@@ -98,6 +98,9 @@ def links(wikitext, site=SITE):
         ("'''a''' ''b'' '''''c''''' d's ''''e''''", ["a b c d's 'e'"]),
         ("Dans l'''Odyssée'' et '''b'''", ["Dans l'Odyssée et b"]),
         ("'''''a'' b''' '''''c''' d'' '''e''f''g'''", ["a b c d efg"]),
+        ("the newspaper ''{{lang|de|Die Frau}}'' (The Woman)", ["the newspaper (The Woman)"]),
+        ("Algeria (''{{lang|ber}}''; Dzayer) '''{{x|{{y}}}}''' l'''{{z}}'' b", ["Algeria (Dzayer) l' b"]),
+        ("a ''{{x}} b'' '''''{{x}}''' c'' ''{{x}}'''d'''''", ["a b c d"]),
         # external links
         (
             "[http://x.org label here] [https://x.org] [//y.org z] [mailto:a@b c] [not a link]",

@@ -158,7 +158,8 @@ def test_a_source_without_a_clone_keeps_its_numbers_and_the_file_is_one_that_is_
 
 
 @pytest.mark.parametrize(
-    "wrong", ["no clone", "no repository", "empty", "changed", "gone", "added", "ignored", "other layout", "no number"]
+    "wrong",
+    ["no clone", "no repository", "empty", "changed", "gone", "added", "ignored", "other layout", "no number", "nan"],
 )
 def test_what_is_no_clone_at_a_commit_is_refused_and_nothing_is_written(tmp_path, clone, capsys, wrong):
     put_result(clone, E5, "a" * 40, "MIRACLRetrieval", {"ja": {"ndcg_at_10": 0.5}})
@@ -167,7 +168,9 @@ def test_what_is_no_clone_at_a_commit_is_refused_and_nothing_is_written(tmp_path
         file.write_text('{"mteb_version": "1", "scores": {"dev": [{"ndcg_at_10": 1.0}]}}')
     if wrong == "no number":
         file.write_text('{"mteb_version": "1", "scores": {"dev": [{"hf_subset": "ja", "ndcg_at_10": null}]}}')
-    if wrong in ("changed", "gone", "added", "ignored", "other layout", "no number"):
+    if wrong == "nan":
+        file.write_text(file.read_text().replace("0.5", "NaN"))
+    if wrong in ("changed", "gone", "added", "ignored", "other layout", "no number", "nan"):
         (clone / ".gitignore").write_text("ignored.json")
         commit(clone)
     if wrong == "changed":
@@ -185,7 +188,7 @@ def test_what_is_no_clone_at_a_commit_is_refused_and_nothing_is_written(tmp_path
         "no repository": "not a git clone (want its .git folder)",
         "empty": "git cannot read this clone",
         **dict.fromkeys(("changed", "gone", "added", "ignored"), "its files differ from its commit's"),
-        **dict.fromkeys(("other layout", "no number"), "want the scores of each split"),
+        **dict.fromkeys(("other layout", "no number", "nan"), f"{file}: want the scores of each split"),
     }
     assert said[wrong] in capsys.readouterr().err
     assert not (tmp_path / "new.tsv").exists()

@@ -174,11 +174,11 @@ def _values(
         try:
             by_subset = {score["hf_subset"]: score for score in result["scores"].get(split, ())}
             scores = {subset: score for subset, score in by_subset.items() if subset not in left_out}
-            math.fsum(score.get(name, 0) for score in scores.values() for name in task.metrics)  # all are numbers
-        except (KeyError, TypeError, AttributeError):
-            raise SteleError(
-                f"{path}: want the scores of each split, numbers with their hf_subset, as MTEB writes them"
-            ) from None
+            numbers = (score.get(name, 0) for score in scores.values() for name in task.metrics)
+            math.floor(math.fsum(numbers))  # an error unless all are finite
+        except (KeyError, TypeError, AttributeError, ValueError, OverflowError):
+            advice = "a broken one is left out by `suspect` in catalogue/reference_sources.yaml"
+            raise SteleError(f"{path}: want the scores of each split, finite, with their hf_subset; {advice}") from None
         for theirs, ours in task.metrics.items():
             for subset, score in scores.items():
                 if theirs in score and (task.subsets is None or subset in task.subsets):

@@ -118,8 +118,8 @@ def _linked(raw: str, site: Site, odd: bool) -> tuple[str, list[Span]]:
             shown = name
         elif name and label and label != " ":
             shown = label
-        else:
-            shown = _label(name)
+        else:  # an empty label shows the target's name, shortened (MediaWiki's "pipe trick")
+            shown = _PIPE_TRICK.sub("", name or "") or name or ""
         if odd:
             shown = _plain(shown)
         bare = shown.strip()
@@ -147,11 +147,6 @@ def _linked(raw: str, site: Site, odd: bool) -> tuple[str, list[Span]]:
     last = _plain(parts[-1]) if odd else parts[-1]
     pieces.append(last[1:] if spaced and last[:1] == " " else last)
     return "".join(pieces), links
-
-
-def _label(name: str | None) -> str:
-    """Text of a link with an empty label: the target's name, shortened (MediaWiki's "pipe trick")."""
-    return _PIPE_TRICK.sub("", name or "") or name or ""
 
 
 def _plain(raw: str) -> str:

@@ -32,6 +32,7 @@ _EMPTY_BRACKETS = re.compile(
 )
 _EMPTY_WIDE_BRACKETS = re.compile(rf"（(?:\s*(?:[,;:/、，；]\s*)*+）|{_BLANK}*+[,;、，；](?:[,;、，；]|{_BLANK})*)")
 _TEMPLATE_IN_TARGET = re.compile(r"(\[\[[^\[\]|{}\n]*+)\{\{")
+_TEMPLATE_IN_QUOTES = re.compile(rf"('{{2,5}}){UNKNOWN}\1(?!')|(?<=''){UNKNOWN}")  # also one before other text
 _SEMICOLONS = re.compile(r"&#?\w+;|;(?: +;)+( *\))?")  # "; ;" and "; ;)", but not after a reference
 _SEMICOLON_PAIR = re.compile("; ;")
 _FRAGMENTS = re.compile(r"\{\||\|\}|\{\{+|\}\}+")
@@ -106,9 +107,10 @@ def _reduce(text: str, site: Site) -> str:
     if "&" in text:
         text = _COMMON_REFERENCE.sub(lambda match: _CHARACTERS[match.group(1)], text)
     if "{{" in text:
-        text = markup.drop_templates(_TEMPLATE_IN_TARGET.sub(rf"\1{UNKNOWN}{{{{", text))
-    else:
-        text = markup.drop_templates(text)
+        text = _TEMPLATE_IN_TARGET.sub(rf"\1{UNKNOWN}{{{{", text).replace("''{{", f"''{UNKNOWN}{{{{")
+    text = markup.drop_templates(text)
+    if f"''{UNKNOWN}" in text:  # of ''{{x}}'' the four apostrophes would be bold text and an apostrophe
+        text = _TEMPLATE_IN_QUOTES.sub("", text)
     text = markup.drop_tables(text)
     text = markup.drop_tags(text, site.language)
     text = markup.drop_media(text, site.shows_nothing)

@@ -216,8 +216,8 @@ def _left_out(name: str, data: Data, query_set: QuerySet, run: Run, where: str) 
     if same:
         raise SteleError(
             f"{where}: {len(same)} queries of {query_set.name} have a document with their own id ({same[0]}) among "
-            f"their hits; {name} in catalogue/benchmarks.yaml must say `ignore_identical_ids: true` if it is the query "
-            "itself (as in ArguAna and Quora), or false if it counts: MTEB's layout does not tell"
+            f"their hits; say under {name} in `add_benchmarks` of the configuration, or in catalogue/benchmarks.yaml, "
+            "`ignore_identical_ids: true` if it is the query itself (as in ArguAna and Quora), or false if it counts"
         )
     return {query: left_out.of(query) for query in run.queries if left_out.of(query)}
 
