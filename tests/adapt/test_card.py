@@ -1,8 +1,14 @@
 """The card of an adaptation: what went wrong comes first, and nothing is said that was not measured."""
 
+import json
+
+import numpy as np
+
 from stele.adapt.verdict import leaks, problems
+from stele.encoders.load import load_encoder
 from stele.tables.render.adaptation import make_card
 from stele.tables.render.sheets import card_text
+from tests.encoders.tiny_models import sentence_transformers_folder
 
 TRAINING = {"folder": "work/x", "labels": [], "steps": 9, "chance": {"msm": 3.8}, "cpu_seconds": 60.0}
 TRAINING |= {"seed": 0, "losses": {}, "above_chance": []}
@@ -73,3 +79,16 @@ def test_a_seed_that_diverged_before_its_snapshot_leaves_the_others_shown():
     e, *seeds = VERDICT["neighbours"]
     card = make_card({**VERDICT, "neighbours": [e, *seeds, {**seeds[0], "snapshots": {}}]})
     assert card["neighbours"].rows[1][1:6] == ["3", "de", "10", "4.0", "0.750"]
+
+
+def test_its_lines_of_code_give_the_vectors_that_were_evaluated(tmp_path):
+    """Both kinds had the vectors of texts without a prompt."""
+    folder = sentence_transformers_folder(tmp_path / "tiny")
+    prompts = {"query": "who wrote: ", "document": "the city: "}
+    (folder / "config_sentence_transformers.json").write_text(json.dumps({"prompts": prompts}))
+    first, *others = VERDICT["trainings"]
+    card = make_card({**VERDICT, "trainings": [{**first, "folder": str(folder)}, *others]})
+    exec("\n".join(card["loading"]), names := {})
+    encoder = load_encoder(folder)
+    assert np.abs(names["queries"] - encoder.encode(["a question"], "query")).max() < 1e-5
+    assert np.abs(names["passages"] - encoder.encode(["a text"], "passage")).max() < 1e-5

@@ -40,6 +40,13 @@ def test_of_an_id_that_comes_twice_the_last_document_stands(data, caplog):
     assert collection.document_ids(data, "es") == (3, {"2": 2})
 
 
+def test_judged_documents_that_are_not_there_are_counted(data, folder, caplog):
+    """As those of a set in BEIR's layout are: ids that lost their zeros lowered the numbers in silence."""
+    put(folder / "qrels.1-25.spanish.gz", "1 0 1 1\n1 0 02 1\n1 0 03 0\n")
+    list(AdHocCollection().passages(data, "es"))
+    assert "es: 2 judged documents are not in the collection (02, 03)" in caplog.text
+
+
 def test_topics_go_by_the_ids_of_the_judgments_and_judgments_are_theirs(data, folder, caplog):
     assert list(AdHocCollection().queries(data, ES)) == [Query("1", "Oposición al TLC")]
     assert list(AdHocCollection().queries(data, ES, "narrative")) == [Query("1", "más")]

@@ -66,6 +66,15 @@ def test_shards_do_not_matter(mined, method):
     assert len(mined(documents, method=method, **RECIPES[method], shards=3, limit=13).examples) < len(one.examples)
 
 
+@methods
+def test_text_that_the_tokenizer_does_not_know_is_refused_before_any_training(mined, method):
+    """An English vocabulary and Amharic text: every word was the same token, and the training ran on them."""
+    unknown = [(f"u{n}", ["አዲስ አበባ ናት።"] * 20) for n in range(9)]
+    with pytest.raises(SteleError, match=r"xx: more than half of the tokens are .*unk.*: the tokenizer of checkpoint"):
+        mined([*random_documents(2), *unknown], method=method, **RECIPES[method])
+    assert mined([*random_documents(30), *unknown[:1]], method=method, **RECIPES[method]).examples
+
+
 def test_language_is_part_of_the_seed(mined):
     documents = random_documents(10)
     one, other = (mined(documents, method="crop", language=language).examples for language in ("xx", "yy"))

@@ -46,6 +46,17 @@ def test_what_is_trained_keeps_its_base_s_encoding(tmp_path, base, pairs, object
     assert "not encoded as its base" not in record["labels"]
 
 
+def test_what_is_trained_keeps_its_base_s_chat_template(tmp_path, base, pairs):
+    """It lacked chat_template.jinja, so that it could not be loaded after its training."""
+    (plain := copytree(base.parent, tmp_path / "plain")).joinpath("chat_template.jinja").write_text(
+        "{% for m in messages %}w1 {{ m.content }} w2{% endfor %}"
+    )
+    start = published(plain / "record.json", tmp_path / "base")
+    assert load_encoder(start).chat
+    assert main(arguments(tmp_path, start, pairs)) == 0
+    assert same_in_both(tmp_path / "out").chat
+
+
 def test_what_is_said_of_a_base_beside_its_folder_is_kept_and_written(tmp_path, base, pairs):
     """Its folder names no prompts, as e5's: models.yaml does."""
     said = {"models": {"query_prompt": "w60 ", "passage_length": 7}}

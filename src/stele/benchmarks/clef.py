@@ -18,7 +18,7 @@ from pathlib import Path
 from stele.benchmarks._files import folder_of, refuse_again
 from stele.benchmarks._topics import by_judgments, topics
 from stele.benchmarks._trec import read_qrels
-from stele.benchmarks.collection import AdHocCollection, files_named, layout, qrels_file
+from stele.benchmarks.collection import files_named, layout, passages_once, qrels_file
 from stele.benchmarks.reader import RetrievalReader
 from stele.benchmarks.types import Data, Judgments, Passage, Query, QuerySet
 from stele.catalogue.user_data import QRELS, TOPICS
@@ -75,7 +75,7 @@ class Clef(RetrievalReader):
             raise SteleError(
                 f"{folder}: no folder {name} in it; want one for each language, with its documents, topics, judgments"
             )
-        yield from AdHocCollection().passages(selected, name)
+        yield from passages_once(selected, name)
 
 
 def _topics(data: Data, query_set: QuerySet) -> dict[str, dict[str, str]]:

@@ -22,7 +22,7 @@ from pathlib import Path
 from stele import catalogue
 from stele.benchmarks._files import below, folder_of, lines
 from stele.benchmarks._topics import by_judgments, topics
-from stele.benchmarks._trec import TAGS, Document, Text, documents, read_qrels
+from stele.benchmarks._trec import TAGS, Document, Text, documents, read_qrels, warn_missing_judged
 from stele.benchmarks.reader import RetrievalReader
 from stele.benchmarks.types import Data, Judgments, Passage, Query, QuerySet
 from stele.catalogue.schema.datasets import Collection, Dataset
@@ -55,26 +55,30 @@ class AdHocCollection(RetrievalReader):
         return {number: judged[number] for number in _topics(data, query_set.language)}
 
     def passages(self, data: Data, collection: str) -> Iterator[Passage]:
-        """Yields the documents, each id once, empty ones included. Raises SteleError if all of them are empty."""
-        number, repeated = document_ids(data, collection)
-        if repeated:
-            logger.warning(
-                "%s: %d ids come again (%s); the last document stands", collection, len(repeated), min(repeated)
-            )
-        has_text = False
-        for text, document in all_documents(data, collection):
-            if repeated[document.id]:
-                repeated[document.id] -= 1
-            else:
-                # the headline of SGML is in its text, too; these benchmarks' encodings read no title
-                whole = "\n\n".join(filter(None, (document.title, text.of(document))))
-                yield Passage(document.id, "", whole)
-                has_text = has_text or bool(whole)
-        if not has_text:
-            raise SteleError(
-                f"{', '.join(map(str, folders(data, collection).values()))}: none of {number:,} documents has text in "
-                "a tag that is read; name the tags that hold it in the dataset's `collection: {tags: [...]}`"
-            )
+        """Yields the documents as `passages_once`; logs the number of judged ones that are missing."""
+        judged = read_qrels(judgments_file(data, collection)) if files_named(data, collection, QRELS) else {}
+        yield from warn_missing_judged(passages_once(data, collection), judged, collection)
+
+
+def passages_once(data: Data, collection: str) -> Iterator[Passage]:
+    """Yields the documents, each id once, empty ones included. Raises SteleError if all of them are empty."""
+    number, repeated = document_ids(data, collection)
+    if repeated:
+        logger.warning("%s: %d ids come again (%s); the last document stands", collection, len(repeated), min(repeated))
+    has_text = False
+    for text, document in all_documents(data, collection):
+        if repeated[document.id]:
+            repeated[document.id] -= 1
+        else:
+            # the headline of SGML is in its text, too; these benchmarks' encodings read no title
+            whole = "\n\n".join(filter(None, (document.title, text.of(document))))
+            yield Passage(document.id, "", whole)
+            has_text = has_text or bool(whole)
+    if not has_text:
+        raise SteleError(
+            f"{', '.join(map(str, folders(data, collection).values()))}: none of {number:,} documents has text in "
+            "a tag that is read; name the tags that hold it in the dataset's `collection: {tags: [...]}`"
+        )
 
 
 def document_ids(data: Data, collection: str) -> tuple[int, Counter[str]]:

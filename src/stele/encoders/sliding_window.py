@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from stele.encoders.tokenizer import TOKENIZER_FILES, load_tokenizer, quiet, read_json, tokenizer_probe
+from stele.catalogue.hub import TOKENIZER
+from stele.encoders.tokenizer import load_tokenizer, quiet, read_json, tokenizer_probe
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_write_json
 from stele.files.reading import reading
@@ -119,7 +120,7 @@ def _read_config(folder: Path) -> Any:
 def _copy_tokenizer(source: Path, target: Path, positions: int) -> None:
     """Copies the tokenizer's files, with its class in the settings, so that it does not depend on the model family."""
     tokenizer = load_tokenizer(source)
-    for name in TOKENIZER_FILES:
+    for name in TOKENIZER:
         if (source / name).exists():
             shutil.copyfile(source / name, target / name)
     stated = read_json(source / "tokenizer_config.json")

@@ -23,16 +23,6 @@ ROBERTA_LIKE = (
     *("camembert", "data2vec-text", "ibert", "longformer", "luke", "mpnet", "roberta", "roberta-prelayernorm"),
     *("xlm-roberta", "xlm-roberta-xl", "xmod"),
 )
-TOKENIZER_FILES = (
-    "tokenizer.json",
-    "tokenizer_config.json",
-    "special_tokens_map.json",
-    "added_tokens.json",
-    "sentencepiece.bpe.model",
-    "vocab.txt",
-    "vocab.json",
-    "merges.txt",
-)
 PROBE_FILE = "probe.json"
 PROBE_TEXTS = (
     "Uganda's capital Kampala, 1962: naïve café ŁÓDŹ İstanbul ß ﬁ",

@@ -21,6 +21,7 @@ from stele import progress
 from stele.artifacts import records
 from stele.artifacts.documents import read_sentences
 from stele.command.arguments import Count, Job, Json, NewRecord, Record, Seed, Some, record_of
+from stele.errors import SteleError
 from stele.files.atomic import atomic_directory
 from stele.files.digests import digest, folder_facts
 from stele.pairs.methods import DocumentMethod, load_method
@@ -33,6 +34,7 @@ log = logging.getLogger(__name__)
 
 JOB = "pairs mine"
 DROPPED = "dropped_"
+SAMPLED = 1 << 20  # tokens among which unknown ones are counted
 
 
 class Mine(Job):
@@ -53,7 +55,10 @@ class Mine(Job):
 
 
 def run(args: Mine) -> None:
-    """Writes the examples of one language. Raises SteleError if the recipe is not one of a document method."""
+    """Writes the examples of one language.
+
+    Raises SteleError if the recipe is not one of a document method, or if the tokenizer does not know the text.
+    """
     clock = records.start()
     method, recipe = load_method(args.recipe, DocumentMethod)
     # the documents, and the tokenizer
@@ -73,6 +78,13 @@ def run(args: Mine) -> None:
         stored = sample.write(
             folder, mine(wanted, encoder(tokenizer), method, recipe, args.seed, args.language, counts)
         )
+        tokens = Store(folder).tokens[:: stored["tokens"] // SAMPLED + 1]
+        if 2 * np.count_nonzero(tokens == tokenizer.unk_token_id) > len(tokens):
+            raise SteleError(
+                f"{args.language}: more than half of the tokens are {tokenizer.unk_token}: the tokenizer of "
+                f"{args.tokenizer.parent.name} does not know this text; take an encoder of the language, or leave the "
+                "language out"
+            )
         facts = {**stored, **summary(counts)}
         records.write_record(
             folder / args.output.name,

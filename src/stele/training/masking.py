@@ -118,7 +118,7 @@ def mask_tokens(
     ordinary = ~np.isin(ids, vocabulary.special)
     candidates = np.flatnonzero(ordinary if among is None else ordinary & among)
     if not len(candidates):
-        raise SteleError("masking: no sequence of the batch has a token to hide; mine again, leaving out empty texts")
+        raise SteleError("masking: no text of the batch has a token to hide: the tokenizer does not know them")
     chosen = candidates[rng.random(len(candidates)) < probability]
     if not len(chosen):
         chosen = rng.choice(candidates, 1)

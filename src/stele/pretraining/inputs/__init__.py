@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stele.artifacts import records
+from stele.catalogue.hub import TOKENIZER
 from stele.encoders.backbone import DROPOUTS, load_backbone, positions
 from stele.encoders.base_encoding import write_encoding
-from stele.encoders.tokenizer import TOKENIZER_FILES, load_tokenizer, quiet, tokenizer_probe
+from stele.encoders.tokenizer import load_tokenizer, quiet, tokenizer_probe
 from stele.errors import SteleError, unknown
 from stele.files.digests import digest
 from stele.files.reading import reading
@@ -113,7 +114,7 @@ def save_sentence_encoder(
         (model if vocabulary else encoder).save_pretrained(folder)
     if vocabulary:
         _add_pooler(folder / "model.safetensors", encoder, f"{model.base_model_prefix}.pooler")
-    for name in TOKENIZER_FILES:
+    for name in TOKENIZER:
         if (base / name).exists():
             shutil.copyfile(base / name, folder / name)
     if not vocabulary:

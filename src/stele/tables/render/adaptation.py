@@ -45,7 +45,8 @@ def make_card(verdict: Verdict) -> dict[str, Any]:
         loading=[
             "from sentence_transformers import SentenceTransformer",
             f'encoder = SentenceTransformer("{first["folder"]}")',
-            'vectors = encoder.encode(["a text of yours"])',
+            'queries = encoder.encode_query(["a question"])',
+            'passages = encoder.encode_document(["a text"])',
         ],
     )
 
