@@ -129,5 +129,6 @@ lint: setup
 
 clean:
 	@echo "== removing results resources work state logs .snakemake"
-	find results -mindepth 1 -not -path results/README.md -delete
-	rm -rf resources work state logs .snakemake
+	# the slash follows a link to a larger disk, and results/ is always named: find alone would take this folder
+	find results/ $(wildcard resources/ work/ state/ logs/) -mindepth 1 -not -path results/README.md -delete
+	rm -rf .snakemake
