@@ -74,7 +74,7 @@ study: setup evidence/.unpacked
 	  $(BIN)/stele claims pack results_study evidence/study; \
 	  $(BIN)/stele tables site evidence/study --to evidence/tables --format md; \
 	done; done
-	tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -C evidence -c study | gzip -9n >evidence/study.tar.gz.part
+	tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -I 'gzip -9n' -cf evidence/study.tar.gz.part -C evidence study
 	mv evidence/study.tar.gz.part evidence/study.tar.gz
 	@touch evidence/.unpacked
 	$(BIN)/stele claims judge evidence/study --paper msm kept --template docs/study.md.j2 >docs/study.md.part

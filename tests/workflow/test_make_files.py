@@ -1,4 +1,4 @@
-"""`make clean`: also what lies behind a link to a larger disk, and nothing else."""
+"""What make removes and replaces: all that was built, behind links too; an archive only by a whole one."""
 
 import shutil
 import subprocess
@@ -28,3 +28,17 @@ def test_clean_removes_nothing_else_where_nothing_was_built(root, tmp_path):
     shutil.copy2(root / "Makefile", tmp_path)
     subprocess.run(["make", "clean"], cwd=tmp_path, check=False, capture_output=True)
     assert (tmp_path / "Makefile").exists()
+
+
+def test_an_archive_that_tar_cannot_write_whole_does_not_replace_the_one_before(root, tmp_path):
+    shutil.copy2(root / "Makefile", tmp_path)
+    for file in ("envs/cpu.lock.txt", "pyproject.toml", "evidence/study.tar.gz", "evidence/.unpacked", ".venv/.done"):
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_text("as before")
+    for command in ("snakemake", "stele"):
+        (tmp_path / ".venv/bin").mkdir(exist_ok=True)
+        (tmp_path / ".venv/bin" / command).symlink_to(shutil.which("true"))
+    # evidence/study is not there
+    run = subprocess.run(["make", "study"], cwd=tmp_path, capture_output=True, text=True)
+    assert run.returncode != 0
+    assert (tmp_path / "evidence/study.tar.gz").read_text() == "as before"
