@@ -74,7 +74,7 @@ study: setup evidence/.unpacked
 	  $(BIN)/stele claims pack results_study evidence/study; \
 	  $(BIN)/stele tables site evidence/study --to evidence/tables --format md; \
 	done; done
-	tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -C evidence -c study | gzip -9n >evidence/study.tar.gz.part
+	tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -I 'gzip -9n' -cf evidence/study.tar.gz.part -C evidence study
 	mv evidence/study.tar.gz.part evidence/study.tar.gz
 	@touch evidence/.unpacked
 	$(BIN)/stele claims judge evidence/study --paper msm kept --template docs/study.md.j2 >docs/study.md.part
@@ -129,5 +129,6 @@ lint: setup
 
 clean:
 	@echo "== removing results resources work state logs .snakemake"
-	find results -mindepth 1 -not -path results/README.md -delete
-	rm -rf resources work state logs .snakemake
+	# the slash follows a link to a larger disk, and results/ is always named: find alone would take this folder
+	find results/ $(wildcard resources/ work/ state/ logs/) -mindepth 1 -not -path results/README.md -delete
+	rm -rf .snakemake

@@ -1,5 +1,6 @@
 """What the Snakefile does around the rules, on its own."""
 
+import errno
 import os
 import types
 from pathlib import Path
@@ -29,6 +30,37 @@ def test_a_folder_of_the_users_that_does_not_exist_is_named(jobs, tmp_path, caps
     hooks._name_missing_folders(jobs(user_data={"mrtydi": str(tmp_path / "typo"), "lareqa": str(tmp_path)}))
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(f"Stele: user_data.mrtydi: {tmp_path}/typo does not exist")
+
+
+@pytest.fixture
+def run_of_one_job(jobs, tmp_path, monkeypatch):
+    """The plan and the workflow of a run that writes one result; its folder of results cannot be written."""
+    monkeypatch.chdir(tmp_path)
+    full = mock.Mock(side_effect=OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
+    monkeypatch.setattr("stele.artifacts.results.write_manifest", full)
+    monkeypatch.setattr(hooks, "check_stamp", full)
+    monkeypatch.setattr(hooks.preflight, "check", mock.Mock())
+    monkeypatch.setattr(hooks.requests, "job_requests", mock.Mock())
+    result = types.SimpleNamespace(name="score", output=["results/a.json"], rule=types.SimpleNamespace(params={}))
+    dag = types.SimpleNamespace(jobs=[result], finished=lambda job: True, needrun_jobs=lambda: [result])
+    plugin = types.SimpleNamespace(name="local")
+    yield jobs(), types.SimpleNamespace(dag=dag, executor_plugin=plugin, touch=False)
+    assert not any(Path(".snakemake/stele-drivers").iterdir()), "the run has ended"
+
+
+def test_a_full_disk_at_the_end_of_a_run_is_said_and_the_run_ends_as_usual(run_of_one_job, monkeypatch, capsys):
+    monkeypatch.setattr(hooks.run_tables, "finish_tables", mock.Mock())
+    monkeypatch.setattr(hooks.summary, "wanted", lambda: True)
+    shown = mock.Mock()
+    monkeypatch.setattr(hooks.summary, "show_summary", shown)
+    hooks.locks.note()
+    hooks.on_end(*run_of_one_job)
+    assert "the disk is full" in capsys.readouterr().err and shown.called
+
+
+def test_a_folder_of_results_that_cannot_be_written_refuses_the_run_in_a_sentence(run_of_one_job):
+    with pytest.raises(WorkflowError, match="the disk is full"):
+        hooks.on_start(*run_of_one_job)
 
 
 def rules(*methods):

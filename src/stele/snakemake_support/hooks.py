@@ -19,7 +19,7 @@ from stele.command.parent_watch import hear_interrupts, identity
 from stele.config.model import parse_config
 from stele.config.scale import check_stamp
 from stele.config.sources import read_sources
-from stele.errors import SteleError
+from stele.errors import SteleError, exhausted
 from stele.files.strict import Values
 from stele.plan.plan import Plan
 from stele.plan.validation import check
@@ -189,9 +189,9 @@ def on_start(plan: Plan, workflow) -> None:
             check_stamp(Path(plan.paths.work("")), plan.settings.scale, "give the scale's file another name")
         if any(job.rule.name == run_tables.RULE for job in jobs):
             run_tables.write_context(plan)
-    except SteleError as error:
+    except (OSError, SteleError) as error:
         locks.forget()
-        raise WorkflowError(str(error)) from None
+        raise WorkflowError(str(exhausted(error) or error)) from None
     snakemake_patches.drop_rate_limit(workflow, local=workflow.local_exec)
     wanted = os.environ.get("STELE_USE_WORKER") == "1" and not job_environment.methods(workflow)
     if wanted and "STELE_WORKER" not in os.environ:
@@ -230,10 +230,7 @@ def _write_manifest(plan: Plan, workflow) -> None:
         if workflow.dag.finished(job)
     )
     if written:
-        try:
-            results.write_manifest(Path(folder))
-        except SteleError as error:
-            print(f"Stele: the manifest of the results was not written: {error}", file=sys.stderr)
+        results.write_manifest(Path(folder))
 
 
 def on_end(plan: Plan, workflow) -> None:
@@ -241,9 +238,12 @@ def on_end(plan: Plan, workflow) -> None:
     from stele.snakemake_support import progress
 
     progress.end()
-    if not snakemake_patches.interrupted.is_set():
-        run_tables.finish_tables(plan, workflow)
-    _write_manifest(plan, workflow)
+    try:
+        if not snakemake_patches.interrupted.is_set():
+            run_tables.finish_tables(plan, workflow)
+        _write_manifest(plan, workflow)
+    except (OSError, SteleError) as error:  # a full disk leaves the jobs' own logs empty, too
+        print(f"Stele: tables and manifest were not renewed: {exhausted(error) or error}", file=sys.stderr)
     locks.forget()
     os.environ.pop("STELE_WORKER", None)
     if summary.wanted():

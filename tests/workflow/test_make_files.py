@@ -1,0 +1,44 @@
+"""What make removes and replaces: all that was built, behind links too; an archive only by a whole one."""
+
+import shutil
+import subprocess
+
+
+def test_clean_empties_folders_behind_links_and_leaves_the_rest(root, tmp_path):
+    project, disk = tmp_path / "stele", tmp_path / "large disk"
+    shutil.copytree(root / "results", project / "results", ignore=lambda folder, names: {*names} - {"README.md"})
+    shutil.copy2(root / "Makefile", project)
+    for folder in ("resources", "work"):
+        (disk / folder).mkdir(parents=True)
+        (project / folder).symlink_to(disk / folder)
+    built = ("results/scale.txt", "results/a b/c.json", "work/tiny/record.json", "state/tiny/1", ".snakemake/log/x")
+    for file in built:
+        (project / file).parent.mkdir(parents=True, exist_ok=True)
+        (project / file).touch()
+    (disk / "others").touch()
+    subprocess.run(["make", "clean"], cwd=project, check=True, capture_output=True)
+    files = {path.relative_to(project).as_posix() for path in project.rglob("*") if path.is_file()}
+    assert files == {"Makefile", "results/README.md"}
+    assert not any((disk / "work").iterdir()) and (disk / "others").exists()
+    # the next build goes to the larger disk again
+    assert (project / "work").is_symlink()
+
+
+def test_clean_removes_nothing_else_where_nothing_was_built(root, tmp_path):
+    shutil.copy2(root / "Makefile", tmp_path)
+    subprocess.run(["make", "clean"], cwd=tmp_path, check=False, capture_output=True)
+    assert (tmp_path / "Makefile").exists()
+
+
+def test_an_archive_that_tar_cannot_write_whole_does_not_replace_the_one_before(root, tmp_path):
+    shutil.copy2(root / "Makefile", tmp_path)
+    for file in ("envs/cpu.lock.txt", "pyproject.toml", "evidence/study.tar.gz", "evidence/.unpacked", ".venv/.done"):
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_text("as before")
+    for command in ("snakemake", "stele"):
+        (tmp_path / ".venv/bin").mkdir(exist_ok=True)
+        (tmp_path / ".venv/bin" / command).symlink_to(shutil.which("true"))
+    # evidence/study is not there
+    run = subprocess.run(["make", "study"], cwd=tmp_path, capture_output=True, text=True)
+    assert run.returncode != 0
+    assert (tmp_path / "evidence/study.tar.gz").read_text() == "as before"
