@@ -58,9 +58,8 @@ class AdHocCollection(RetrievalReader):
         """Yields the documents, each id once, empty ones included. Raises SteleError if all of them are empty."""
         number, repeated = document_ids(data, collection)
         if repeated:
-            logger.warning(
-                "%s: %d ids come again (%s); the last document stands", collection, len(repeated), min(repeated)
-            )
+            message = "%s: document ids that occur more than once: %d (as %s); the last document of each is read"
+            logger.warning(message, collection, len(repeated), min(repeated))
         has_text = False
         for text, document in all_documents(data, collection):
             if repeated[document.id]:

@@ -255,7 +255,7 @@ def measure_children_of_worker(path: str) -> None:
 
 
 def record_on_nodes() -> None:
-    """Makes a job on a node write Snakemake's own metadata of it, which only the run's mode would prevent there."""
+    """Makes a job on a node write Snakemake's own metadata of it, as otherwise only the main process does."""
     if not RECORD_ON_NODES.applies():
         return
     from snakemake.persistence import PersistenceBase
