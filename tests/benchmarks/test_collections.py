@@ -36,7 +36,7 @@ def test_of_an_id_that_comes_twice_the_last_document_stands(data, caplog):
     with caplog.at_level(logging.WARNING):
         read = list(AdHocCollection().passages(data, "es"))
     assert read == [Passage("1", "", "old 1"), Passage("2", "", "new 2"), Passage("3", "", "")]
-    assert "1 ids come again (2); the last document stands" in caplog.text
+    assert "document ids that occur more than once: 1 (as 2); the last document of each is read" in caplog.text
     assert collection.document_ids(data, "es") == (3, {"2": 2})
 
 

@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 
 from stele import catalogue
-from stele.catalogue.schema.benchmarks import Benchmark
+from stele.catalogue.schema.benchmarks import Benchmark, TrainingSet
 from stele.catalogue.schema.costs import Costs, Fill
+from stele.catalogue.schema.datasets import Dataset
 from stele.cluster import cost_page, resources, search_costs, sizes, text_costs, training_costs, work
 from stele.cluster.requests import estimate
 from stele.cluster.sizes import Texts, shape_of
@@ -208,13 +209,20 @@ def test_the_longest_chain_is_that_of_all_paths():
         assert sum(seconds[n] for n in actual) == max(sum(seconds[n] for n in path) for path in paths)
 
 
+def is_private(names) -> bool:
+    """Whether only their owner has some datasets, and so knows their sizes."""
+    return all(catalogue.entry(Dataset, name).wall == "private" for name in names)
+
+
 def test_everything_that_is_trained_or_searched_has_its_numbers(jobs):
     """An estimate must never stop a plan: it is part of every GPU job's time."""
     plan = jobs(scale="paper")
     for model in filter(plan.models.is_trained, plan.models.all):
         assert estimate(plan, "pretrain", {"model": model, "pt": "0"}).operations > 1e16
     for recipe in catalogue.load("recipes")["finetuning"]:
-        assert estimate(plan, "finetune", {"model": "xlmr", "recipe": recipe, "seeds": "pt0-ft0"}).operations > 1e16
+        training = estimate(plan, "finetune", {"model": "xlmr", "recipe": recipe, "seeds": "pt0-ft0"})
+        training_set = plan.finetuning.train_and_dev(recipe)[0]
+        assert training.operations > 1e16 if training else is_private(catalogue.entry(TrainingSet, training_set).data)
     settings = catalogue.load("settings")["settings"]
     for benchmark, setting, kind in ((b, s, entry["kind"]) for b, own in settings.items() for s, entry in own.items()):
         row = {"benchmark": benchmark, "model": "xlmr", "setting": setting, "seeds": "pt0-ft0"}
@@ -224,7 +232,8 @@ def test_everything_that_is_trained_or_searched_has_its_numbers(jobs):
             collections = plan.data.read_languages(benchmark) if lender else ()
             encodings = [row | {"benchmark": lender, "collection": collection} for collection in collections]
             works = [estimate(plan, rule, row), *(estimate(plan, "encode_collection", w) for w in encodings)]
-            assert sum(work.operations for work in works) > 1e13
+            measured = None not in works and sum(work.operations for work in works) > 1e13
+            assert measured or is_private(catalogue.entry(Benchmark, benchmark).data)
         if kind == "answered":
             assert estimate(plan, "answer", row).operations > 1e16
     encoders = {key: model for key, model in plan.models.all.items() if model.has_encoder and not model.unavailable}

@@ -37,7 +37,7 @@ def test_a_folder_without_a_vocabulary_is_refused(tmp_path, family):
     folder = make_folder(tmp_path, family)
     for path in folder.glob("tokenizer*"):
         path.unlink()
-    with pytest.raises(SteleError, match=r"its tokenizer has special tokens alone, no vocabulary"):
+    with pytest.raises(SteleError, match=r"its tokenizer has only special tokens, no vocabulary"):
         load_encoder(folder, {"pooling": "mean", "max_length": 20})
 
 

@@ -5,8 +5,10 @@ import json
 import pytest
 
 from stele import catalogue
+from stele.artifacts.results import RunKey
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.costs import Checkpoint
+from stele.catalogue.schema.datasets import Dataset
 from stele.catalogue.schema.models import Model
 from stele.config.user_models import model_of
 
@@ -86,7 +88,29 @@ def test_models_with_a_place_for_an_instruction_get_the_benchmark_s(plan):
     of_all = {name: entry.encoding for name, entry in catalogue.entries(Benchmark).items()}
     encoded = {name: encoding for name, encoding in of_all.items() if encoding and encoding.given()}
     assert {"mrtydi", "xor_retrieve", "nq", "mewsli_x", "lareqa", "tatoeba", "belebele", "xsa"} <= encoded.keys()
-    assert all(encoding.instruction for encoding in encoded.values()), "such a model cannot be used there"
+    walls = {
+        name: {catalogue.entry(Dataset, key).wall for key in catalogue.entry(Benchmark, name).data} for name in encoded
+    }
+    lacking = {name for name, encoding in encoded.items() if not encoding.instruction and walls[name] != {"private"}}
+    assert not lacking, "such a model cannot be used there"
+
+
+def test_a_prompt_for_which_there_is_no_instruction_is_reported_before_its_weights_are_fetched(paper):
+    own = catalogue.entry(Benchmark, "mrtydi").given() | {"encoding": {"passage_format": "text"}, "module": "mrtydi"}
+    settings = {"own": {"direct": {"kind": "dense"}}}
+    rows = [RunKey("own", model, "direct") for model in ("qwen3_06b", "mine", "me5_small", "told")]
+    models = {
+        "mine": {"checkpoint": "a/b", "encoding": {"query_prompt": "{instruction}: "}},
+        "told": {"checkpoint": "a/c", "encoding": {"query_prompt": "{instruction}: ", "instruction": "Find it"}},
+    }
+    plan = paper(models=models, add_benchmarks={"own": own}, add_settings=settings)
+    problems = [plan.rows.problem(row) for row in rows]
+    assert problems[2:] == [None, None]
+    for row, (state, reason) in zip(rows[:2], problems[:2], strict=True):
+        assert state == "unavailable" and f"models.{row.model} one, as `encoding: {{instruction" in reason
+    own["encoding"] = {"instruction": "Find it"}
+    plan = paper(models=models, add_benchmarks={"own": own}, add_settings=settings)
+    assert [plan.rows.problem(row) for row in rows] == [None] * 4
 
 
 @pytest.mark.parametrize("key", TODAY)

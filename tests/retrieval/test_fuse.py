@@ -120,7 +120,7 @@ def test_folds_of_one_s_own_or_by_hash_where_those_are_of_other_benchmarks(fusin
     (tmp_path / "own/made.txt").rename(tmp_path / "own/Made.txt")
     facts = json.loads((fusing("other", *given, *folds) / "retrieval.json").read_text())
     assert len(facts["searches"]["xx"]["alphas"]) == 5
-    assert "no made.txt beside it, so topics have folds by hash" in caplog.text
+    assert "no made.txt beside it, so the fold of a topic follows from the hash of its id" in caplog.text
 
 
 @pytest.mark.parametrize(

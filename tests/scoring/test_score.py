@@ -233,7 +233,7 @@ def test_a_language_of_lareqa_may_be_a_file_of_any_name_and_lacks_the_others_ans
     both = [f"lareqa:{part}={file}" for part, file in zip(("en", "de"), files, strict=True)]
     result, _ = scored(tmp_path, both, ["map@20"], "lareqa")
     assert result["metrics"]["map@20"]["average"] == pytest.approx((1 + 2 / 3) / 2)
-    assert "answers in de, en alone are relevant; the official score counts those in all languages" in caplog.text
+    assert "only answers in de, en count as relevant; the official score counts those in all languages" in caplog.text
 
 
 def test_answers_in_gzipped_files_of_lareqa_count(tmp_path, caplog):
@@ -243,7 +243,7 @@ def test_answers_in_gzipped_files_of_lareqa_count(tmp_path, caplog):
     assert Lareqa().judgments({"lareqa": {"all": tmp_path}}, QuerySet("en", "en", "all")) == {
         "k0_en": {"de_1_0": 1, "en_1_0": 1}
     }
-    assert "answers in de, en alone are relevant" in caplog.text, "the user's folder lacks the other languages"
+    assert "only answers in de, en count as relevant" in caplog.text, "the user's folder lacks the other languages"
 
 
 def test_lareqa_averages_over_questions(tmp_path):

@@ -35,6 +35,14 @@ def test_a_paper_outside_is_planned_and_so_are_its_claims(folder, fresh):
     assert "results/mrtydi/msm/zero_shot_marco/pt0-ft0.json" in run.stdout
 
 
+def test_a_mistake_in_its_table_is_named_without_a_traceback(folder, fresh):
+    spec = folder / "table_01.yaml"
+    spec.write_text(spec.read_text().replace("mrr@100", "mr@100"))
+    run = snakemake(fresh, "-n", TABLE, "--config", "scale=miniature", f"papers=[{folder}]")
+    assert run.returncode == 1 and f"{spec}: mrtydi: unknown metric 'mr@100'; did you mean 'mrr@100'?" in run.stdout
+    assert "Traceback" not in run.stdout
+
+
 def test_the_claims_of_a_paper_in_the_project_s_folder_are_planned_and_judged(folder, fresh, tmp_path):
     project = clone(fresh, tmp_path / "stele")
     shutil.copytree(folder, project / "my_paper")

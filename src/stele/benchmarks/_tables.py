@@ -65,7 +65,7 @@ def all_numbers(paths: Sequence[Path]) -> Sequence[Path]:
     for (_, total), numbered in exports.items():
         if lacking := sorted({*range(total)} - numbered.keys()):
             path = next(iter(numbered.values()))
-            raise SteleError(f"{path}: number {lacking[0]} of {total} (from 0) is not beside it; get all files again")
+            raise SteleError(f"{path}: file {lacking[0]} of {total} (from 0) is missing beside it; get all files again")
     return paths
 
 

@@ -64,7 +64,8 @@ def passages_once(data: Data, collection: str) -> Iterator[Passage]:
     """Yields the documents, each id once, empty ones included. Raises SteleError if all of them are empty."""
     number, repeated = document_ids(data, collection)
     if repeated:
-        logger.warning("%s: %d ids come again (%s); the last document stands", collection, len(repeated), min(repeated))
+        message = "%s: document ids that occur more than once: %d (as %s); the last document of each is read"
+        logger.warning(message, collection, len(repeated), min(repeated))
     has_text = False
     for text, document in all_documents(data, collection):
         if repeated[document.id]:

@@ -69,7 +69,7 @@ class Lareqa(RetrievalReader):
         whole = data[DATASET].get("all")
         if len(languages) < len(LANGUAGES) and not (whole and (whole / RECORD).is_file()):  # of a scale's languages
             official = "the official score counts those in all languages: --data lareqa=FOLDER, with eleven files"
-            logger.warning("lareqa: answers in %s alone are relevant; %s", ", ".join(languages), official)
+            logger.warning("lareqa: only answers in %s count as relevant; %s", ", ".join(languages), official)
         for language in languages:
             for paragraph in _paragraphs(data, language):
                 for question in paragraph.questions:

@@ -54,7 +54,7 @@ def check(plan: Plan, jobs: list[JobRequest], slurm: bool) -> None:
         (errors if all_wait_for(set().union(*missing.values()), jobs) else warnings).append(text)
     warnings += unavailable(plan, jobs)
     if warnings:
-        print("\n- ".join(["Stele: before it starts:", *warnings]), file=sys.stderr, flush=True)
+        print("\n- ".join(["Stele: before this run starts:", *warnings]), file=sys.stderr, flush=True)
     if errors:
         raise SteleError("\n".join(["this cannot be built as things are:", *(f"- {line}" for line in errors)]))
 

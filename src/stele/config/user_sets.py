@@ -50,7 +50,7 @@ def user_sets(
         other = values["user_data"].get(name) or before.get(name)
         place = Path(other).expanduser() if other else folder
         if other and not place.exists():
-            log.warning("--data: %s is not there any more; %s takes its place", other, folder)
+            log.warning("--data: %s no longer exists; %s replaces it", other, folder)
         elif name in values["user_data"] or place.resolve() != folder.resolve():
             raise SteleError(f"--data: {other} and {folder} would both be called {name}; rename one")
         files = files_of(folder)

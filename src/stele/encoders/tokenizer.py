@@ -61,7 +61,7 @@ def load_tokenizer(folder: Path):
             "save it once with AutoTokenizer and give that folder"
         )
     if len(tokenizer) <= len({*tokenizer.all_special_ids}):  # transformers makes one where the vocabulary is missing
-        raise SteleError(f"{folder}: its tokenizer has special tokens alone, no vocabulary; want tokenizer.json")
+        raise SteleError(f"{folder}: its tokenizer has only special tokens, no vocabulary; want tokenizer.json")
     if tokenizer.pad_token_id is None:
         raise SteleError(f"{folder}: its tokenizer has no padding token; use that of an encoder")
     _check_end_token(folder, tokenizer)

@@ -147,7 +147,7 @@ def _folds(args: Fuse, topics: list[str]) -> dict[str, int]:
     name = f"{args.benchmark}.txt"
     fold_files = sorted(args.folds.parent.rglob(name), key=lambda path: len(path.parts)) if args.folds else []
     if args.folds and not fold_files:
-        logger.warning("%s: no %s beside it, so topics have folds by hash", args.folds, name)
+        logger.warning("%s: no %s beside it, so the fold of a topic follows from the hash of its id", args.folds, name)
     try:
         return read_folds(fold_files[0], topics) if fold_files else folds_by_hash(topics)
     except SteleError as error:

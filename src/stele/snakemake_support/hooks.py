@@ -71,6 +71,7 @@ def setup(values: Values, workflow, root: Path) -> Plan:
             locks.clear_stale_locks()
             snakemake_patches.name_nearest_targets(plan)
             snakemake_patches.name_living_run()
+            snakemake_patches.leave_out_tracebacks()
             if workflow.output_settings.dryrun:
                 dry_runs.print_few_jobs()
                 dry_runs.skip_environments()

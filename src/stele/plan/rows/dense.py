@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
+
 from pydantic import Field
 
 from stele.artifacts.results import RunKey
@@ -41,7 +43,8 @@ class Dense(Kind):
         return problem or parts.data_problem(self.datasets(row))
 
     def _encoder_problem(self, row: RunKey) -> Problem | None:
-        """The problem of a folder without stated pooling, or of a real checkpoint with a recipe sized for stand-ins."""
+        """The problem of a folder without stated pooling, of a prompt without its instruction, or of a real checkpoint
+        with a recipe sized for stand-ins."""
         models, recipe = self.rows.models, self._recipe(row)
         if recipe is None and self.encodes and not models.has_pooling(row.model):
             folder = models.checkpoint_source(row.model)["path"]
@@ -50,7 +53,21 @@ class Dense(Kind):
                 f"models.{row.model} an encoding, at least `encoding: {{pooling: mean}}` or `{{pooling: cls}}` (on the "
                 "command line of `stele evaluate` or `adapt`: --encoding pooling=mean)"
             )
+        if self.encodes and self._lacks_instruction(row):
+            return "unavailable", (
+                f"the prompt of {row.model} has a place for an {{instruction}}, but neither {row.benchmark} nor the "
+                f"model gives one; give models.{row.model} one, as `encoding: {{instruction: ...}}` (on the command "
+                "line of `stele evaluate`: --encoding instruction=...)"
+            )
         return models.standin_problem("finetuning", recipe and recipe.partition("-")[0], row.model)
+
+    def _lacks_instruction(self, row: RunKey) -> bool:
+        """Whether a stated prompt has a place for an instruction, which neither the model nor the benchmark gives."""
+        stated = ChainMap(*(values for _, values in self.rows.models.encoding_overrides(row.model)))
+        prompts = stated.get("query_prompt", "") + stated.get("passage_prompt", "")
+        encoding = self.rows.data.benchmark(row.benchmark).encoding
+        given = stated.get("instruction") or (encoding and encoding.instruction)
+        return "{instruction}" in prompts and not given
 
     def datasets(self, row: RunKey) -> dict[str, list[str]]:
         """Datasets that a row reads, by the step that reads them; a step must not mix real and generated data."""

@@ -14,7 +14,7 @@ from collections import defaultdict
 from typing import Any, NoReturn
 
 from stele.cluster import resources
-from stele.errors import nearest
+from stele.errors import SteleError, nearest
 from stele.plan.plan import Plan
 from stele.snakemake_support import locks
 from stele.snakemake_support.patches import SNAKEMAKE, Patch
@@ -43,6 +43,15 @@ one whose name differs by a letter. Please let a workflow add a hint, for instan
 `workflow.missing_target_hint(file) -> str` that MissingRuleException calls when it is printed (it is also raised, and
 caught, for files that exist, so a hint should not be computed before).""",
     until="Snakemake names the nearest targets, or lets a workflow do so",
+)
+ERROR_OF_INPUT = Patch(
+    SNAKEMAKE,
+    upstream="""Print no traceback for a WorkflowError of an input function
+
+A function of a rule that finds a mistake in the user's files raises an exception with a message for the user.
+InputFunctionException prints a traceback of the workflow's own code below it. Please leave the traceback out for a
+WorkflowError, as for one that is raised while the Snakefile is read.""",
+    until="an input function can raise an error that is printed without a traceback",
 )
 LOCKED_BY = Patch(
     SNAKEMAKE,
@@ -153,6 +162,19 @@ def name_nearest_targets(plan: Plan) -> None:
     dag.MissingRuleException = NoRule
 
 
+def leave_out_tracebacks() -> None:
+    """Makes Snakemake's error for an input function that raises SteleError end with the message."""
+    if not ERROR_OF_INPUT.applies():
+        return
+    from snakemake import rules
+
+    class InputError(rules.InputFunctionException):
+        def __init__(self, error, **details) -> None:
+            super().__init__(str(error) if isinstance(error, SteleError) else error, **details)
+
+    rules.InputFunctionException = InputError
+
+
 def name_living_run() -> None:
     """Makes Snakemake's error for a locked folder name the run that works in it, if known."""
     if not LOCKED_BY.applies():
@@ -233,7 +255,7 @@ def measure_children_of_worker(path: str) -> None:
 
 
 def record_on_nodes() -> None:
-    """Makes a job on a node write Snakemake's own metadata of it, which only the run's mode would prevent there."""
+    """Makes a job on a node write Snakemake's own metadata of it, as otherwise only the main process does."""
     if not RECORD_ON_NODES.applies():
         return
     from snakemake.persistence import PersistenceBase

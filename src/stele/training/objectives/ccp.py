@@ -234,7 +234,7 @@ def sentences(flat: Flat, centres: np.ndarray, partners: np.ndarray) -> tuple[np
 def same_window(group: Group, centres: np.ndarray, partners: np.ndarray, reach: tuple[int, int]) -> np.ndarray:
     """Whether partner j is a sentence of the window around centre i, bool [n, n] (m of Algorithm 1).
 
-    Partner i is; another one only if its document is in the group twice. No sentence is in its own window.
+    Partner i always is; another partner only if the group has its document twice. No sentence is in its own window.
     """
     documents = [(part, index) for part, indices in group.drawn for index in indices.tolist()]
     numbers = {document: number for number, document in enumerate(documents)}
