@@ -19,6 +19,7 @@ ROOT = Path(__file__).parents[1]
 project = html_title = "Stele"
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
 html_theme = "furo"
+html_show_copyright = False  # the licence is Apache-2.0; else the page ends in "Copyright ©" and no name
 exclude_patterns = ["_site"]
 myst_heading_anchors = 4  # so that #headings can be linked
 

@@ -62,7 +62,7 @@ def test_a_line_is_read_as_the_shell_gives_it(line, values):
         (["x", "--languages"], "--languages requires at least 1"),
         (["x", "--encoder"], "--encoder requires an argument"),
         (["x", "--format", "cvs"], "--format: Input should be 'text' or 'csv' (found 'cvs'); did you mean 'csv'?"),
-        (["x", "y"], "'y'"),
+        (["x", "y", "z"], "unexpected: y z; --help lists the flags"),
     ],
 )
 def test_what_is_no_job_is_named_with_its_flag(line, message):

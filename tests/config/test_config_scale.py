@@ -122,7 +122,12 @@ def test_a_scale_may_leave_a_model_no_language_at_all(own, like, generated):
 def test_a_scale_that_is_unknown_or_does_not_say_whether_it_is_generated_is_refused(jobs, tmp_path):
     """It takes neither that nor its title from another."""
     (tmp_path / "own.yaml").write_text(yaml.safe_dump({"like": "study", "title": "mine"}))
-    for name, said in ((str(tmp_path / "own.yaml"), "generated"), ("minature", "'minature'.*'miniature'")):
+    own, none = (str(tmp_path / name) for name in ("own.yaml", "none.yaml"))
+    for name, said in (
+        (own, "generated"),
+        ("minature", "'minature'.*'miniature'"),
+        (none, "none.yaml: no such file; correct the path"),
+    ):
         with pytest.raises(SteleError, match=said):
             jobs(scale=name)
 

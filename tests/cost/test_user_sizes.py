@@ -112,6 +112,14 @@ def test_answering_in_a_generated_world_takes_what_the_miniature_s_took_and_not_
     assert took[1].cpu_seconds == pytest.approx((0.3 + 6 * 4) * 12)
 
 
+def test_a_public_checkpoint_that_a_generated_world_lacks_is_counted_as_a_download(jobs):
+    """A result of a model without a stand-in fetches it from the hub; the plan said 0 MB."""
+    plan = jobs(scale="miniature")
+    fetched = estimate(plan, "checkpoint", {"model": "para_minilm"})
+    assert fetched.download == fetched.kept == 471_000_000
+    assert estimate(plan, "checkpoint", {"model": "xlmr"}).download == 0, "a stand-in, made here"
+
+
 # --- memory -----------------------------------------------------------------------------------------------------------
 def memory(plan, rule, **wildcards):
     return resources.job_resources(rule, plan)["mem_mb"](Wildcards(**wildcards), 1)

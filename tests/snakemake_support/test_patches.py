@@ -69,7 +69,7 @@ def test_another_snakemake_is_left_as_it_is_and_one_sentence_says_so(installed, 
     scheduler = types.SimpleNamespace(job_rate_limiter="its own")
     settings = types.SimpleNamespace(max_jobs_per_timespan=None)
     snakemake_patches.drop_rate_limit(types.SimpleNamespace(scheduler=scheduler, scheduling_settings=settings), True)
-    snakemake_patches.name_nearest_targets(None)
+    snakemake_patches.name_nearest_targets(None, None)
     snakemake_patches.leave_out_tracebacks()
     snakemake_patches.record_on_nodes()
     snakemake_patches.measure_children_of_worker("no worker")

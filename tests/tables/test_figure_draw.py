@@ -185,7 +185,7 @@ def test_several_states_in_a_panel_without_data_stand_in_its_legend(bench):
     drawn = picture(bench, CURVES, rows=rows)
     assert "nothing measured yet" in texts(drawn)
     assert legend(drawn.axes[0]) == ["One: 1 unavailable, 2 not run", "Two $x_1$: 1 unavailable, 1 not run"]
-    assert "unavailable: not available (why)" in texts(drawn)
+    assert "unavailable: no run can give this number (why)" in texts(drawn)
 
 
 def test_many_reasons_are_told_in_part(bench):

@@ -40,4 +40,12 @@ def test_rows_of_one_label_are_told_apart_by_their_groups(bench, msm):
         (6, "all rows"),
     ):
         page = render(to_markdown, bench, msm[9], rows=dict([*rows.items()][:count]))
-        assert f"**unavailable**: not available. {said}: no data." in page
+        assert f"**unavailable**: no run can give this number. {said}: no data." in page
+
+
+def test_what_a_state_means_does_not_contradict_its_reason(bench, msm):
+    """A checkpoint without a stand-in was called a language that this run leaves out."""
+    why = {"state": "not in scale", "reason": "no stand-in for its checkpoint"}
+    page = render(to_markdown, bench, msm[9], rows={"mbert/zero_shot_marco/mrtydi": why})
+    (note,) = [line for line in page.splitlines() if "**not in scale**" in line]
+    assert note.endswith("no stand-in for its checkpoint.") and "language" not in note

@@ -112,9 +112,12 @@ def test_a_table_with_seeds_of_its_own_builds_the_files_of_these_seeds(bench):
     assert f",{' '.join(files)},snakemake {' '.join(files)}\n" in to_csv(filled_table)
 
 
-def test_a_cell_names_the_guess_that_its_number_is_held_against(bench):
-    bench.result("first", {"ar": 0.5}, guess={"languages": {"ar": 0.02}, "errors": {"ar": 0.125}})
-    assert _unfolded(_page(bench, bench.spec()), 0, 0)[1]["a guess"] == "2.0 (standard error of the difference 0.125)"
+def test_a_cell_names_the_guess_and_the_spread_in_the_unit_of_its_number(bench):
+    guess = {"languages": {"ar": 0.02}, "errors": {"ar": 0.125}}
+    bench.result("first", {"ar": 0.5}, guess=guess, values={"languages": {"ar": [0.25, 0.75]}})
+    facts = _unfolded(_page(bench, bench.spec()), 0, 0)[1]
+    assert facts["a guess"] == "2.0 (standard error of our distance from it: 12.5)"
+    assert facts["deviation over seeds"] == "35.4 (unrounded 0.3535533905932738)"
 
 
 def test_every_cell_unfolds_once_in_every_table(bench, msm):

@@ -1,8 +1,9 @@
 """What a spec says of tables that are no plain comparison: counts, lists of words, a baseline for each benchmark."""
 
-from rendering import filled
+from rendering import filled, render
 
 from stele.tables.check import bold_marks, counts, printed_cells
+from stele.tables.render.formats import to_markdown
 from stele.tables.render.layout import build
 from stele.tables.values.cell import table_cells
 from stele.tables.values.context import Context
@@ -53,6 +54,7 @@ def test_counts_have_no_best(bench):
     assert rank(_measured(bench, plain)) == {}
     bold = TWO_BENCHMARKS.replace("[50.0,", "[{value: 50.0, bold: true},")
     ranked = bench.spec(bold)
+    assert "- Paper: bold is as printed." in render(to_markdown, bench, ranked)
     assert [d.says for d in bold_marks(ranked, printed_cells(ranked))] == ["50 is bold, Third has 60"]
     unranked = bench.spec(bold, **{"stub: Method": "stub: Method\ndirection: none"})
     assert list(bold_marks(unranked, printed_cells(unranked))) == []

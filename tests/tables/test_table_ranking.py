@@ -131,7 +131,7 @@ def test_the_note_names_the_guess_of_the_metric(bench, metric, guess):
     for model in ("a", "b"):
         bench.result(model, {"ar": 0.02}, metric=metric, guess=at_guess)
     page = render(to_markdown, bench, bench.spec(ROWS, **TABLE, **{"metric: mrr@100": f"metric: {metric}"}))
-    assert f"No row scores above {guess} (score in brackets), so none is marked, in AR (2.0)" in page
+    assert f"No row is significantly above {guess} (score in brackets), so none is marked, in AR (2.0)" in page
 
 
 def test_the_bound_is_two_standard_errors_and_more_with_the_number_of_rows(bench):

@@ -58,3 +58,8 @@ def test_unit_tests_are_generated_from_elsewhere(built, tmp_path):
 def test_deleting_all_output_says_what_stays(built):
     run = snakemake(built, "-n", "--delete-all-output", TABLE)
     assert f"Would delete {TABLE}" in run.stdout and "rm -r results work/tiny/ resources/tiny/" in run.stdout
+
+
+def test_a_mistyped_rule_is_answered_with_the_nearest_rule(fresh):
+    run = snakemake(fresh, "-n", "all_table")
+    assert run.returncode == 1 and "no rule makes 'all_table'; did you mean all_tables?" in run.stdout

@@ -28,7 +28,7 @@ Facts = TypeVar("Facts", bound=Strict)  # a model of schema/ that says in `FILE`
 
 def read_yaml(path: Path | str) -> Values:
     """Reads the keys of one YAML file. Raises SteleError for a missing or damaged file and for a repeated key."""
-    with reading(path, "YAML file", "mend it"):
+    with reading(path, "YAML file", "correct the path or the file"):
         text = Path(path).read_text(encoding="utf-8")
         value = _stored(text)
         if value is None:

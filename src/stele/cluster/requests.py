@@ -109,9 +109,10 @@ def _estimate(plan: Plan, rule: str, named: tuple[tuple[str, str], ...]) -> Work
     """Estimates a job's work once, since its time, memory and disk requests all use it."""
     wildcards = dict(named)
     try:
-        if plan.settings.generated and not is_users_text(plan, rule, wildcards):
-            return _generated(plan, rule, wildcards)
-        return _formula(plan, rule, wildcards)
+        generated = plan.settings.generated and not is_users_text(plan, rule, wildcards)
+        if rule == "checkpoint":  # one without a stand-in is downloaded, or is the user's folder
+            generated = plan.world.standin(wildcards["model"]) is not None
+        return (_generated if generated else _formula)(plan, rule, wildcards)
     except NoFigures:
         return None
 

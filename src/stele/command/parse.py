@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
-from cyclopts import App, CycloptsError, Parameter
+from cyclopts import App, CycloptsError, Parameter, UnusedCliTokensError
 from pydantic import ValidationError
 
 from stele.command.arguments import POSITIONAL, Job
@@ -31,6 +31,8 @@ def parse(job: type[AnyJob], argv: Sequence[str], program: str = "stele", text: 
         return app(words, exit_on_error=False, print_error=False) if words else job()
     except ValidationError as error:
         raise UsageError(_explain(error, job)) from None
+    except UnusedCliTokensError as error:
+        raise UsageError(f"unexpected: {' '.join(error.unused_tokens or ())}; --help lists the flags") from None
     except CycloptsError as error:
         cause = error.__cause__
         raise UsageError(_explain(cause, job) if isinstance(cause, ValidationError) else str(error)) from None

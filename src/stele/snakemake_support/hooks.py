@@ -69,7 +69,7 @@ def setup(values: Values, workflow, root: Path) -> Plan:
             if any(word.startswith("--delete-all") for word in sys.argv):
                 atexit.register(_say_what_stays, plan)
             locks.clear_stale_locks()
-            snakemake_patches.name_nearest_targets(plan)
+            snakemake_patches.name_nearest_targets(plan, workflow)
             snakemake_patches.name_living_run()
             snakemake_patches.leave_out_tracebacks()
             if workflow.output_settings.dryrun:

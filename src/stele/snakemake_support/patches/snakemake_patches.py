@@ -144,7 +144,7 @@ def _options(text: str) -> str | None:
         return text if text.startswith("-") else None
 
 
-def name_nearest_targets(plan: Plan) -> None:
+def name_nearest_targets(plan: Plan, workflow) -> None:
     """Makes Snakemake's error for a file that no rule makes name the nearest targets."""
     if not MISSING_TARGET.applies():
         return
@@ -157,7 +157,7 @@ def name_nearest_targets(plan: Plan) -> None:
             self.file = str(file)
 
         def __str__(self) -> str:
-            return missing_target(self.file, targets(plan))
+            return missing_target(self.file, targets(plan, workflow))
 
     dag.MissingRuleException = NoRule
 
@@ -189,11 +189,12 @@ def name_living_run() -> None:
     exceptions.LockException = Locked
 
 
-def targets(plan: Plan) -> list[str]:
-    """Files that a user may give as targets: tables, figures, and the results in them."""
+def targets(plan: Plan, workflow) -> list[str]:
+    """What a user may give as a target: a rule without wildcards, a table, a figure, or a result in them."""
+    rules = [rule.name for rule in workflow.rules if not rule.has_wildcards()]
     tables = [path for group in (plan.tables, plan.today.tables) for name in FORMATS for path in group.files(name)]
     rows = [*plan.requested.all_rows, *plan.requested.rows_of_today]
-    return [*tables, *plan.figures.files(), *plan.today.figures.drawn(), *map(plan.paths.result, rows)]
+    return [*rules, *tables, *plan.figures.files(), *plan.today.figures.drawn(), *map(plan.paths.result, rows)]
 
 
 def missing_target(target: str, valid: list[str]) -> str:

@@ -92,9 +92,10 @@ def _facts(cell: Cell, tests: Comparisons) -> dict[str, str]:
         number = f"{numbers.ours(outcome.value, cell.report)} (unrounded {outcome.value!r})"
         facts["ours"] = number if cell.shows_number else f"{FAIL}: {number}"
         if outcome.guess:
-            guess, error = outcome.guess
-            facts["a guess"] = f"{numbers.ours(guess, cell.report)} (standard error of the difference {error!r})"
-        facts["deviation over seeds"] = "" if outcome.deviation is None else repr(outcome.deviation)
+            guess, error = (numbers.ours(value, cell.report) for value in outcome.guess)
+            facts["a guess"] = f"{guess} (standard error of our distance from it: {error})"
+        if (deviation := outcome.deviation) is not None:
+            facts["deviation over seeds"] = f"{numbers.ours(deviation, cell.report)} (unrounded {deviation!r})"
     if tested := tests.cells.get(cell.address):
         facts["tested against"] = f"{tested.against}: p = {tested.p:.3g}, corrected {tested.corrected:.3g}"
     if reference:

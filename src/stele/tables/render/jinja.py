@@ -60,7 +60,7 @@ OF_PAPER = Words(
     both="ours and the paper's",
     alone="as the paper prints it",
     printed="As the paper prints it",
-    each="Each of our numbers stands beside the paper's, with the difference.",
+    each="Each of our numbers stands beside the paper's.",
     not_theirs="not a reproduction of the paper's numbers",
 )
 PUBLISHED = Words(
@@ -68,7 +68,7 @@ PUBLISHED = Words(
     both="ours and the published",
     alone="the published alone",
     printed="As published",
-    each="Each of our numbers stands beside the published one, with the difference and a verdict.",
+    each="Each of our numbers stands beside the published one, with a verdict.",
     not_theirs="not comparable with published numbers",
 )
 

@@ -188,7 +188,7 @@ def _legend(cells: Sequence[Cell], context: Context, tests: Comparisons, grids: 
         )
     printed = [cell.printed for cell in cells if cell.printed and not cell.table.of_today]
     if signs := [name for name in ("marks", "bold") if any(getattr(value, name) for value in printed)]:
-        texts.append(f"Paper: {' and '.join(signs)} are as printed.")
+        texts.append(f"Paper: {' and '.join(signs)} {'is' if signs == ['bold'] else 'are'} as printed.")
     return [*texts, *published.legend(cells)]
 
 
@@ -229,7 +229,7 @@ def _ranks(cells: Sequence[Cell], ours: Sequence[Box]) -> Iterator[str]:
 
 
 def _unmarked(cells: Sequence[Cell]) -> Iterator[str]:
-    """Yields the columns in which no row scores above chance, grouped by the kind of guess that defines chance."""
+    """Yields the columns in which no row is significantly above chance, grouped by the kind of guess."""
     sets = defaultdict(dict)
     for comparable in filter(at_guess, comparable_sets(cells)):
         cell = comparable[0]
@@ -239,7 +239,7 @@ def _unmarked(cells: Sequence[Cell]) -> Iterator[str]:
         sets[guessed][place] = numbers.ours(statistics.fmean(cell.outcome.guess[0] for cell in comparable), cell.report)
     for guessed, places in sets.items():
         listed = ", ".join(f"{place} ({guess})" for place, guess in places.items())
-        yield f"No row scores above {guessed} (score in brackets), so none is marked, in {listed}."
+        yield f"No row is significantly above {guessed} (score in brackets), so none is marked, in {listed}."
 
 
 def _place(cell: Cell) -> str:

@@ -39,10 +39,10 @@ STATES = {
         State("borrowed", "b", "the paper took this number from elsewhere (recompute: all runs it)", "#56B4E9"),
         State("stated", "w", "words or facts that no run measures", "#999999"),
         State("not run", "n", "can be built but has not been run yet", "#F0E442"),
-        State("not in scale", "s", "a language that this run leaves out", "#DDDDDD"),
+        State("not in scale", "s", "this run leaves it out", "#DDDDDD"),
         State("not built", "x", "no rule builds it yet", "#FFFFFF"),
         State("failed", "f", "its job failed", "#D55E00"),
-        State("unavailable", "u", "not available", "#E8C9DA"),
+        State("unavailable", "u", "no run can give this number", "#E8C9DA"),
         State("unreadable", "r", "its result file is damaged", "#000000"),
     )
 }
