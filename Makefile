@@ -129,6 +129,7 @@ lint: setup
 
 clean:
 	@echo "== removing results resources work state logs .snakemake"
-	# the slash follows a link to a larger disk, and results/ is always named: find alone would take this folder
-	find results/ $(wildcard resources/ work/ state/ logs/) -mindepth 1 -not -path results/README.md -delete
+	@for folder in results resources work state logs; do \
+	  if [ -L $$folder ]; then echo "$$folder is a link to $$(readlink -f $$folder), which is left as it is"; \
+	  elif [ -d $$folder ]; then find $$folder -mindepth 1 -not -path results/README.md -delete; fi; done
 	rm -rf .snakemake

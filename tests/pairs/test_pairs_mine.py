@@ -1,6 +1,7 @@
 """The command: the same examples whatever the batches, shards and order; labels; wrong recipes."""
 
 import json
+import re
 from collections import Counter
 
 import pytest
@@ -67,12 +68,13 @@ def test_shards_do_not_matter(mined, method):
 
 
 @methods
-def test_text_that_the_tokenizer_does_not_know_is_refused_before_any_training(mined, method):
-    """An English vocabulary and Amharic text: every word was the same token, and the training ran on them."""
+def test_text_that_the_tokenizer_does_not_know_is_named(mined, method, caplog):
+    """An English vocabulary and Amharic text; not refused, as KEPT's own languages have Khmer, which mBERT lacks."""
     unknown = [(f"u{n}", ["አዲስ አበባ ናት።"] * 20) for n in range(9)]
-    with pytest.raises(SteleError, match=r"xx: more than half of the tokens are .*unk.*: the tokenizer of checkpoint"):
-        mined([*random_documents(2), *unknown], method=method, **RECIPES[method])
-    assert mined([*random_documents(30), *unknown[:1]], method=method, **RECIPES[method]).examples
+    mined([*random_documents(30), *unknown[:1]], method=method, **RECIPES[method])
+    assert not caplog.records
+    mined([*random_documents(2), *unknown], method=method, **RECIPES[method])
+    assert re.search("xx: more than half of the tokens are .*unk.*: the tokenizer of checkpoint", caplog.text, re.I)
 
 
 def test_language_is_part_of_the_seed(mined):

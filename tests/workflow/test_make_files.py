@@ -1,27 +1,26 @@
-"""What make removes and replaces: all that was built, behind links too; an archive only by a whole one."""
+"""What make removes and replaces: what was built in this folder alone; an archive only by a whole one."""
 
 import shutil
 import subprocess
 
 
-def test_clean_empties_folders_behind_links_and_leaves_the_rest(root, tmp_path):
+def test_clean_removes_what_was_built_and_nothing_behind_a_link(root, tmp_path):
+    """A team's downloads, or results on a larger disk that others read, stay; so does the link to them."""
     project, disk = tmp_path / "stele", tmp_path / "large disk"
     shutil.copytree(root / "results", project / "results", ignore=lambda folder, names: {*names} - {"README.md"})
     shutil.copy2(root / "Makefile", project)
-    for folder in ("resources", "work"):
-        (disk / folder).mkdir(parents=True)
-        (project / folder).symlink_to(disk / folder)
+    (disk / "resources").mkdir(parents=True)
+    (disk / "resources/dump").touch()
+    (project / "resources").symlink_to(disk / "resources")
     built = ("results/scale.txt", "results/a b/c.json", "work/tiny/record.json", "state/tiny/1", ".snakemake/log/x")
     for file in built:
         (project / file).parent.mkdir(parents=True, exist_ok=True)
         (project / file).touch()
-    (disk / "others").touch()
-    subprocess.run(["make", "clean"], cwd=project, check=True, capture_output=True)
+    run = subprocess.run(["make", "clean"], cwd=project, check=True, capture_output=True, text=True)
     files = {path.relative_to(project).as_posix() for path in project.rglob("*") if path.is_file()}
     assert files == {"Makefile", "results/README.md"}
-    assert not any((disk / "work").iterdir()) and (disk / "others").exists()
-    # the next build goes to the larger disk again
-    assert (project / "work").is_symlink()
+    assert (project / "resources/dump").exists()
+    assert f"resources is a link to {disk / 'resources'}, which is left as it is" in run.stdout
 
 
 def test_clean_removes_nothing_else_where_nothing_was_built(root, tmp_path):

@@ -21,7 +21,6 @@ from stele import progress
 from stele.artifacts import records
 from stele.artifacts.documents import read_sentences
 from stele.command.arguments import Count, Job, Json, NewRecord, Record, Seed, Some, record_of
-from stele.errors import SteleError
 from stele.files.atomic import atomic_directory
 from stele.files.digests import digest, folder_facts
 from stele.pairs.methods import DocumentMethod, load_method
@@ -55,10 +54,7 @@ class Mine(Job):
 
 
 def run(args: Mine) -> None:
-    """Writes the examples of one language.
-
-    Raises SteleError if the recipe is not one of a document method, or if the tokenizer does not know the text.
-    """
+    """Writes the examples of one language. Raises SteleError if the recipe is not one of a document method."""
     clock = records.start()
     method, recipe = load_method(args.recipe, DocumentMethod)
     # the documents, and the tokenizer
@@ -80,11 +76,8 @@ def run(args: Mine) -> None:
         )
         tokens = Store(folder).tokens[:: stored["tokens"] // SAMPLED + 1]
         if 2 * np.count_nonzero(tokens == tokenizer.unk_token_id) > len(tokens):
-            raise SteleError(
-                f"{args.language}: more than half of the tokens are {tokenizer.unk_token}: the tokenizer of "
-                f"{args.tokenizer.parent.name} does not know this text; take an encoder of the language, or leave the "
-                "language out"
-            )
+            message = "%s: more than half of the tokens are %s: the tokenizer of %s does not know this text"
+            log.warning(message, args.language, tokenizer.unk_token, args.tokenizer.parent.name)
         facts = {**stored, **summary(counts)}
         records.write_record(
             folder / args.output.name,
