@@ -263,6 +263,7 @@ def test_a_refused_call_leaves_no_scale_and_documents_are_not_read_from_the_proj
     [
         ("sentence_bert_config.json", {"max_seq_length": 65}, "query_length is 65, the model has 64 positions"),
         ("tokenizer_config.json", {"mask_token": None}, "its tokenizer has no mask token"),
+        ("config.json", {"model_type": "gemma3_text"}, "transformers has no MLM of type 'gemma3_text'"),
     ],
 )
 def test_an_encoder_that_cannot_be_adapted_is_refused_when_planned(project, monkeypatch, capsys, file, settings, said):

@@ -79,10 +79,10 @@ def _dpr_passage(item: Any, where: str) -> Passage:
         raise SteleError(f"{where}: a passage must be an object, found {type(item).__name__}")
     title, text = optional(item, "title", str, where), field(item, "text", str, where)
     docid = item.get("passage_id") or item.get("psg_id") or item.get("docid")
-    return Passage(str(docid) if docid else _content_id(title, text), title, text)
+    return Passage(str(docid) if docid else content_id(title, text), title, text)
 
 
-def _content_id(title: str, text: str) -> str:
+def content_id(title: str, text: str) -> str:
     """Makes the id of a passage without one from its content, so that duplicates are still recognised."""
     return hashlib.sha256(f"{title}\n{text}".encode()).hexdigest()[:16]
 

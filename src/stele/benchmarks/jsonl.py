@@ -13,11 +13,11 @@ and, to choose a checkpoint, `dev.jsonl` (gzipped or not). Every line is checked
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from typing import Any
 
 from stele.benchmarks._files import field, identifier, json_lines, located
+from stele.benchmarks._training_layouts import content_id
 from stele.benchmarks.reader import TrainingReader
 from stele.benchmarks.types import Data, Passage, TrainingExample
 from stele.errors import SteleError
@@ -53,8 +53,7 @@ def _passage(item: Any, where: str) -> Passage:
     _known(item, PASSAGE_FIELDS, where)
     title = field(item, "title", str, where) if "title" in item else ""
     text = _text(item, "text", where)
-    digest = hashlib.sha256(f"{title}\n{text}".encode()).hexdigest()[:16]
-    return Passage(identifier(item.get("id", digest), where), title, text)
+    return Passage(identifier(item.get("id", content_id(title, text)), where), title, text)
 
 
 def _text(item: JsonObject, name: str, where: str) -> str:

@@ -17,9 +17,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from stele.benchmarks._files import folder_of, identifier, lines, located, refuse_again
+from stele.benchmarks._files import folder_of, located
 from stele.benchmarks._tables import table_passages, tables
-from stele.benchmarks._trec import read_qrels, warn_missing_judged
+from stele.benchmarks._trec import read_qrels, tsv_topics, warn_missing_judged
 from stele.benchmarks.reader import RetrievalReader
 from stele.benchmarks.types import Data, Judgments, Passage, Query, QuerySet
 from stele.errors import SteleError
@@ -45,17 +45,9 @@ class NeuclirMono(RetrievalReader):
 def queries_of(data: Data, language: str, judged: str) -> Iterator[Query]:
     """Yields the queries judged in `judged`, "mlir" or a document language. Raises SteleError for a missing query."""
     path = _file(data, f"news.{NAMES[language]}.tsv")
-    known = judgments_of(data, judged)
-    seen: set[str] = set()
-    for number, line in lines(path):
-        where = f"{path}, line {number}"
-        name, _, text = line.partition("\t")
-        if not text.strip():
-            raise SteleError(f"{where}: want id, tab, query; found {line[:80]!r}")
-        seen.add(refuse_again(identifier(name, where), seen, where))
-        if name in known:
-            yield Query(name, " ".join(text.split()))
-    if lacking := sorted(known.keys() - seen):
+    known, queries = judgments_of(data, judged), list(tsv_topics(path))
+    yield from (Query(name, " ".join(text.split())) for name, text in queries if name in known)
+    if lacking := sorted(known.keys() - {query.id for query in queries}):
         raise SteleError(
             f"{path}: {len(lacking)} judged queries are not in it ({', '.join(lacking[:SHOWN])}); "
             f"want queries and gains of one release"

@@ -8,7 +8,7 @@ from typing import Any
 
 from stele.artifacts.records import read_record
 from stele.catalogue.hub import ADAPTER
-from stele.encoders.tokenizer import quiet, read_json, reserved_positions
+from stele.encoders.tokenizer import quiet, read_config, read_json, reserved_positions
 from stele.errors import SteleError
 from stele.files.reading import reading
 from stele.recipes.encoding import EncodingSpec
@@ -41,14 +41,11 @@ def load_backbone(
     Raises SteleError for a folder without safetensors, a model with its own code, weights that do not fit its config,
     relative positions that the library no longer computes, and a pooler that `pooling` needs and that is missing.
     """
-    from transformers import AutoConfig
-
     refuse_adapter(folder)
     refuse_quantised(folder)
     _refuse_code(folder)
     _want_safetensors(folder)
-    with reading(folder / "config.json", "configuration of a model", "want a model folder"), quiet():
-        config = AutoConfig.from_pretrained(folder, local_files_only=True)
+    config = read_config(folder)
     config.use_cache = False  # the cache of models that read from left to right is for texts that are continued
     if config.model_type == "big_bird":  # transformers gives up block-sparse attention for good at a short text
         config.attention_type = "original_full"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from stele.encoders.tokenizer import load_tokenizer, quiet
+from stele.encoders.tokenizer import load_tokenizer, quiet, read_config
 from stele.errors import SteleError
 from stele.files.reading import reading
 
@@ -23,10 +23,9 @@ def load_generator(folder: Path, device: str = "cpu") -> Generator:
 
     Raises SteleError for a model that does not generate text from text, and for other formats of weights.
     """
-    from transformers import AutoConfig, AutoModelForSeq2SeqLM
+    from transformers import AutoModelForSeq2SeqLM
 
-    with reading(folder / "config.json", "configuration of a model", "want a model folder"), quiet():
-        config = AutoConfig.from_pretrained(folder, local_files_only=True)
+    config = read_config(folder)
     if not config.is_encoder_decoder:
         raise SteleError(
             f"{folder}: model type {config.model_type!r} does not generate text from text; want one like mBART"

@@ -22,7 +22,7 @@ from stele.encoders.sentence_transformers_keys import (
     TransformerSettings,
     read_settings,
 )
-from stele.encoders.tokenizer import ROBERTA_LIKE, load_tokenizer, quiet, read_json, reserved_positions
+from stele.encoders.tokenizer import ROBERTA_LIKE, load_tokenizer, read_config, read_json, reserved_positions
 from stele.encoders.tokens import WHOLE, Chat
 from stele.errors import SteleError
 from stele.files.paths import inside
@@ -214,10 +214,7 @@ def _most_tokens(folder: Path) -> int:
     if "max_position_embeddings" in config:
         positions = config["max_position_embeddings"]
     else:  # the default of its kind of model
-        from transformers import AutoConfig
-
-        with reading(folder, "configuration of a model", "get the folder again"), quiet():
-            positions = getattr(AutoConfig.from_pretrained(folder, local_files_only=True), "max_position_embeddings", 0)
+        positions = getattr(read_config(folder), "max_position_embeddings", 0)
     reserved = reserved_positions(config.get("model_type"), config.get("pad_token_id"))
     limits = [read_json(folder / "tokenizer_config.json").get("model_max_length", WHOLE), WHOLE]
     return int(min([*limits, positions - reserved] if positions and positions > 0 else limits))

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from stele.catalogue.hub import TOKENIZER
-from stele.encoders.tokenizer import load_tokenizer, quiet, read_json, tokenizer_probe
+from stele.encoders.tokenizer import load_tokenizer, quiet, read_config, read_json, tokenizer_probe
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_write_json
 from stele.files.reading import reading
@@ -106,10 +106,7 @@ def windowed_weights(weights: Mapping[str, Any], config: Any, positions: int) ->
 
 
 def _read_config(folder: Path) -> Any:
-    from transformers import AutoConfig
-
-    with reading(folder / "config.json", "configuration of a model", "want a model folder"), quiet():
-        config = AutoConfig.from_pretrained(folder, local_files_only=True)
+    config = read_config(folder)
     if config.model_type != "bert" or config.hidden_act != "gelu":
         raise SteleError(
             f"{folder}: found {config.model_type} with {config.hidden_act}; sliding windows are for bert with gelu"

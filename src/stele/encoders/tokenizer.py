@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from stele.errors import SteleError
 from stele.files.atomic import atomic_write_json
@@ -101,6 +102,14 @@ def quiet() -> Iterator[None]:
 def reserved_positions(model_type: str | None, padding: int | None) -> int:
     """Number of a model's first positions that no token takes: those up to the padding id in RoBERTa-like ones."""
     return (1 if padding is None else padding) + 1 if model_type in ROBERTA_LIKE else 0
+
+
+def read_config(folder: Path) -> Any:
+    """Reads the configuration of the model in a folder, by its family's class of transformers."""
+    from transformers import AutoConfig
+
+    with reading(folder / "config.json", "configuration of a model", "want a model folder"), quiet():
+        return AutoConfig.from_pretrained(folder, local_files_only=True)
 
 
 def read_json(path: Path) -> JsonObject:

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from stele.encoders.backbone import load_backbone, positions
-from stele.encoders.tokenizer import load_tokenizer
+from stele.encoders.tokenizer import load_tokenizer, read_config
 from stele.encoders.tokens import Tokens, collate, tokenize
 from stele.errors import SteleError
 from stele.files.reading import reading
@@ -70,12 +70,9 @@ class Scorer(TrainedScorer):
 
     def read_inputs(self, candidates: Candidates) -> Pairs:
         """Tokenises all candidates. Raises SteleError for a length beyond the encoder's positions."""
-        from transformers import AutoConfig
-
         folder = self.sources.encoder
         tokenizer = load_tokenizer(folder)
-        with reading(folder / "config.json", "configuration of a model"):
-            config = AutoConfig.from_pretrained(folder, local_files_only=True)
+        config = read_config(folder)
         if self.recipe.length > (longest := positions(config)):
             raise SteleError(f"{folder}: length is {self.recipe.length}, but the model has {longest} positions")
         places = zip(candidates.topic_of, candidates.document_of, strict=True)

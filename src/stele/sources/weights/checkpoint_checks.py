@@ -38,6 +38,8 @@ def check_settings(
     encoder that is used without training, by their origin (`encoders/resolve.py`); it is None if a recipe decides how
     vectors are made. A `generator` writes text and makes no vectors; one that is `trained` also learns MLM.
     """
+    from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_NAMES
+
     models = model_folders(folder)
     if not models and static_folders(folder) and not generator:
         if encoding is None or trained:
@@ -64,6 +66,8 @@ def check_settings(
             refuse_longer(folder, spec, configs[0])
         if trained and tokenizer.mask_token is None:
             raise SteleError(f"{folder}: its tokenizer has no mask token, without which no MLM can be trained")
+        if trained and configs[0].model_type not in MODEL_FOR_MASKED_LM_MAPPING_NAMES:
+            raise SteleError(f"{folder}: transformers has no MLM of type {configs[0].model_type!r}; take another one")
         width = stated_width(folder, configs[0].hidden_size)
         if spec.dimension and spec.dimension > width:
             raise SteleError(f"{folder}: dimension is {spec.dimension}, its vectors have {width} numbers")
