@@ -23,7 +23,7 @@ from stele.snakemake_support.fingerprint import code, package_data, package_modu
 from stele.snakemake_support.run_tables import context_digest, context_file
 
 
-configfile: "config.yaml" if Path("config.yaml").exists() else str(project / "config.yaml")
+configfile: hooks.config_file(workflow, project)
 
 
 plan = hooks.setup(config, workflow, project)

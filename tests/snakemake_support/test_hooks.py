@@ -10,6 +10,7 @@ import pytest
 from snakemake_interface_common.exceptions import WorkflowError
 
 from stele.cluster import job_environment
+from stele.errors import SteleError
 from stele.snakemake_support import hooks
 
 
@@ -18,6 +19,16 @@ def test_without_a_worker_a_run_goes_on_and_says_so(monkeypatch, capsys):
     monkeypatch.delenv("STELE_WORKER", raising=False)
     hooks._start_worker()
     assert "STELE_WORKER" not in os.environ and "no local worker" in capsys.readouterr().err
+
+
+def test_a_damaged_config_yaml_is_named_with_the_line(tmp_path, monkeypatch):
+    """Snakemake's own error says only that a file is not valid JSON or YAML."""
+    monkeypatch.chdir(tmp_path)
+    Path("config.yaml").write_text("scale: miniature\nlanguages:\n\t- sw\n", encoding="utf-8")
+    ours, of_another = (types.SimpleNamespace(modifier=types.SimpleNamespace(skip_configfile=skip)) for skip in (0, 1))
+    with pytest.raises(SteleError, match=r"config\.yaml: not a readable YAML file .*line 3"):
+        hooks.config_file(ours, Path("/project"))
+    assert hooks.config_file(of_another, Path("/project")) == "config.yaml", "another workflow's, which is not read"
 
 
 def test_a_checkout_whose_path_no_search_path_can_hold_is_refused():

@@ -3,6 +3,7 @@
 from rendering import filled, render
 
 from stele.tables.check import bold_marks, counts, printed_cells
+from stele.tables.render.cell_details import row_targets
 from stele.tables.render.formats import to_markdown
 from stele.tables.render.layout import build
 from stele.tables.values.cell import table_cells
@@ -45,6 +46,16 @@ def test_each_benchmark_has_its_own_baseline(bench):
         "all/third/value/one - first",
         "all/third/value/two - second",
     ]
+
+
+def test_the_command_of_a_row_leaves_out_what_this_scale_cannot_build(bench):
+    """One benchmark without a language at this scale made the whole row's command fail."""
+    outside = {"state": "not in scale", "reason": "the scale has no language of xor_retrieve"}
+    table = bench.spec(TWO_BENCHMARKS)
+    cells = filled(bench, table, rows={"first/zero_shot_marco/xor_retrieve": outside}).cells
+    commands = {row.label: row.command for row in row_targets(cells, Results("results"))}
+    assert commands["First"] == "snakemake results/mrtydi/first/zero_shot_marco.json"
+    assert "results/xor_retrieve/second/zero_shot_marco.json" in commands["Second"]
 
 
 def test_counts_have_no_best(bench):

@@ -91,13 +91,9 @@ def of_this_plan(jobs: Sequence[JobRequest], cores: int | None, gpus: bool) -> s
     line = f"about {duration(60 * max(1, round(total / 60)))} {where}, {size(on_disk) or '0 MB'} on the disk"
     if downloaded := size(sum(work.download for work in works)):
         line += f", {downloaded} of it downloaded"
-    return f"{line} (within a factor of two{by_catalogue(jobs)}{_unknown(jobs)})"
-
-
-def by_catalogue(jobs: Sequence[JobRequest]) -> str:
-    """Names catalogue entries whose sizes an estimate uses, largest first; "" if all sizes are measured here."""
     sizes = [(name, job.work.kept + job.work.download) for job in jobs if job.work for name in job.catalogued]
-    return f"; by the catalogue's sizes of {named(sizes)}" if sizes else ""
+    by_catalogue = f"; by the catalogue's sizes of {named(sizes)}" if sizes else ""  # else all are measured here
+    return f"{line} (within a factor of two{by_catalogue}{_unknown(jobs)})"
 
 
 def _unknown(jobs: Sequence[JobRequest]) -> str:

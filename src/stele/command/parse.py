@@ -24,7 +24,11 @@ def job_type(run: Callable[[Any], None]) -> type[Job]:
 def parse(job: type[AnyJob], argv: Sequence[str], program: str = "stele", text: str = "") -> AnyJob | None:
     """Parses a command line into a job; None if its help is shown instead. Raises UsageError for wrong usage."""
     if not {"-h", "--help"}.isdisjoint(argv):
-        _show_help(job, program, text)
+        from rich.console import Console
+
+        job.describe()
+        print(text.rstrip(), end="\n\n")
+        application(job, program).help_print([], console=Console(width=1000))  # unwrapped: examples can be copied
         return None
     try:
         app, words = application(job, program), _grouped(job, argv)
@@ -36,15 +40,6 @@ def parse(job: type[AnyJob], argv: Sequence[str], program: str = "stele", text: 
     except CycloptsError as error:
         cause = error.__cause__
         raise UsageError(_explain(cause, job) if isinstance(cause, ValidationError) else str(error)) from None
-
-
-def _show_help(job: type[Job], program: str, text: str) -> None:
-    """Prints a command's description and its arguments, without wrapping, so that examples can be copied."""
-    from rich.console import Console
-
-    job.describe()
-    print(text.rstrip(), end="\n\n")
-    application(job, program).help_print([], console=Console(width=1000))
 
 
 def application(job: type[Job], program: str) -> App:

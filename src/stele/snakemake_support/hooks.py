@@ -28,6 +28,14 @@ from stele.snakemake_support.patches import dry_runs, slurm_patches, snakemake_p
 from stele.snakemake_support.validate_catalogue import validate_catalogue
 
 
+def config_file(workflow, root: Path) -> str:
+    """The folder's config.yaml, else the project's; read first, as Snakemake's error names neither file nor line."""
+    path = "config.yaml" if Path("config.yaml").exists() else str(root / "config.yaml")
+    if not workflow.modifier.skip_configfile:
+        catalogue.read_yaml(path)
+    return path
+
+
 def setup(values: Values, workflow, root: Path) -> Plan:
     """Validates the configuration, prepares the environment of the jobs and returns the plan; `root` is the project.
 

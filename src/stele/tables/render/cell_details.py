@@ -200,12 +200,12 @@ class RowTargets:
 
 
 def row_targets(cells: Sequence[Cell], results: Results) -> list[RowTargets]:
-    """Rows with the commands that build their result files; rows without result files are left out."""
+    """Rows with the commands that build their result files; a row, or a file of it, that no run builds is left out."""
     targets: list[RowTargets] = []
     heading = ""
     for _, row in groupby(cells, key=lambda cell: (cell.group.key, cell.row.key)):
         row = list(row)
-        needed = [cell for cell in row if cell.outcome.state not in ("borrowed", "unavailable")]
+        needed = [cell for cell in row if cell.outcome.state not in ("borrowed", "unavailable", "not in scale")]
         paths = sorted({path for cell in needed for path in files_of(cell, results)})
         if paths:
             before, heading = heading, row[0].group.label

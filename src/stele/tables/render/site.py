@@ -226,13 +226,14 @@ def _was_run(contents: Contents) -> Iterator[tuple[str, str]]:
 
 
 def _made(key: str) -> str:
-    """Origin of a model in a few words: recipe and base, checkpoint or snapshot."""
+    """Origin of a model in a few words: recipe with the keys that it changes, and base; checkpoint; or snapshot."""
     models = catalogue.entries(Model)
     if key not in models:
         return ""
     model = models[key]
     if model.recipe:
-        return f"{model.recipe} from {model.base}"
+        changed = f" ({', '.join(model.override)} changed)" if model.override else ""
+        return f"{model.recipe}{changed} from {model.base}"
     return model.checkpoint or (f"a snapshot of {model.snapshot_of}" if model.snapshot_of else "no encoder")
 
 

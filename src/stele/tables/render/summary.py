@@ -71,6 +71,8 @@ class Summary:
 def summarise(filled: FilledTable, grids: Collection[Grid]) -> Summary:
     """Writes the summary of one table; it explains the marks that the table's views, `grids`, show."""
     table, cells = filled.table, filled.cells
+    # a mark stands alone at a cell or beside others
+    marks = {mark for cell in cells if cell.printed for mark in (cell.printed.marks, *cell.printed.marks)}
     return Summary(
         title=f"{table.about.name}, Table {table.number}",
         caption=table.caption,
@@ -79,7 +81,7 @@ def summarise(filled: FilledTable, grids: Collection[Grid]) -> Summary:
         cells=count_text(cells),
         states=_states(cells, grids),
         legend=_legend(cells, filled.context, filled.tests, grids),
-        marks={mark: meaning for mark, meaning in table.marks.items() if any(_prints(cell, mark) for cell in cells)},
+        marks={mark: meaning for mark, meaning in table.marks.items() if mark in marks},
         footnotes=table.footnotes,
         command=command(filled.results, [filled.results.folder / "tables" / f"{table.file}.md"]),
         rows=row_targets(cells, filled.results),
@@ -106,11 +108,6 @@ def _label(label: str, measured: Sequence[Cell]) -> str:
     if all(bearing == count for bearing, count, _ in parts):
         return label
     return f"{label} ({', '.join(text for _, count, text in parts if count)})"
-
-
-def _prints(cell: Cell, mark: str) -> bool:
-    """Whether the paper prints a mark at a cell, alone or beside others."""
-    return cell.printed is not None and bool(cell.printed.marks) and mark in (cell.printed.marks, *cell.printed.marks)
 
 
 def _states(cells: Sequence[Cell], grids: Collection[Grid]) -> list[StateNote]:
@@ -174,11 +171,12 @@ def _legend(cells: Sequence[Cell], context: Context, tests: Comparisons, grids: 
     if failed := _failed(cells):
         texts.append(f"{FAIL}: the pretraining diverged; our number is raised and in brackets. {failed}.")
     if any("±" in box.raised for box in ours):
-        texts.append(f"±: standard deviation over {_seeds(cells)}; each number is the mean over them.")
+        seeds = {seed_words(cell.outcome.averaged) for cell in cells if cell.outcome.deviation is not None}
+        texts.append(f"±: standard deviation over {' or '.join(sorted(seeds))}; each number is the mean over them.")
     if tests.method:
         marked = any(BETTER in box.raised for box in ours)
-        seeds = " The test is over queries; it ignores the spread over seeds." if "±" in str(texts) else ""
-        texts.append(f"{f'{BETTER}:' if marked else 'No row is significantly'} {tests.method}.{seeds}")
+        spread = " The test is over queries; it ignores the spread over seeds." if "±" in str(texts) else ""
+        texts.append(f"{f'{BETTER}:' if marked else 'No row is significantly'} {tests.method}.{spread}")
     if tests.untested:
         untested = "; ".join(merged(map(without_paths, tests.untested)))
         texts.append(f"Not tested for significance: {untested}.")
@@ -190,12 +188,6 @@ def _legend(cells: Sequence[Cell], context: Context, tests: Comparisons, grids: 
     if signs := [name for name in ("marks", "bold") if any(getattr(value, name) for value in printed)]:
         texts.append(f"Paper: {' and '.join(signs)} {'is' if signs == ['bold'] else 'are'} as printed.")
     return [*texts, *published.legend(cells)]
-
-
-def _seeds(cells: Sequence[Cell]) -> str:
-    """Seeds behind our numbers in words: "5 × 2 seeds (pretraining × fine-tuning) or 5 seeds of fine-tuning"."""
-    averaged = {cell.outcome.averaged for cell in cells if cell.outcome.deviation is not None}
-    return " or ".join(sorted({seed_words(names) for names in averaged}))
 
 
 def seed_words(names: Sequence[str]) -> str:
