@@ -170,3 +170,14 @@ def test_a_name_that_becomes_a_part_of_a_path_stays_in_its_folder(command, capsy
     monkeypatch.chdir(tmp_path)
     assert cli.main(command.split()) == 1
     assert "x' could lead outside its folder" in capsys.readouterr().err
+
+
+def test_the_text_below_a_field_takes_the_place_of_its_type_s():
+    class Train(Job):
+        data: Datasets
+        training: Datasets
+        """Data of the training set."""
+
+    Train.describe()
+    described = {name: field.description for name, field in Train.model_fields.items()}
+    assert described["training"] == "Data of the training set." and "DATASET" in described["data"]

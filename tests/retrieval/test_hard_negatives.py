@@ -205,14 +205,15 @@ def test_who_is_searched_together():
         ("in_order", 1, 1),  # all searched
         ("atomic_write_json", 1, 1),  # a collection's files written, not yet declared whole
         ("in_order", 2, 0),  # the first collection is done
-        ("folder_facts", 1, 0),  # everything but the record
+        ("records.write_folder_record", 1, 0),  # everything but the record
     ],
 )
 def test_kill_9_and_again_gives_the_same_files(tmp_path, tuned, collection, crowded, monkeypatch, name, call, left):
     monkeypatch.setattr(hard_negatives, "HITS", 120)
     mine(tmp_path, tuned, collection.given, "undisturbed")
     args = arguments(tmp_path, tuned, collection.given, "killed")
-    killed(lambda: hard_negatives.run(args), kill_at(hard_negatives, name, call))
+    module, _, name = name.rpartition(".")
+    killed(lambda: hard_negatives.run(args), kill_at(getattr(hard_negatives, module, hard_negatives), name, call))
     assert not args.output.exists()
     encoded, original = [], Encoder.encode_stream
 

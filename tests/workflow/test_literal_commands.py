@@ -22,7 +22,8 @@ def miniature(fresh):
 
 
 def test_without_a_target_it_means_every_table(fresh, miniature):
-    assert planned(fresh) == miniature and miniature["table"] == 41
+    tables = [path for path in fresh.glob("paper_tables/*/table_*.yaml") if path.parent.name != "today"]
+    assert planned(fresh) == miniature and miniature["table"] == len(tables) >= 41
 
 
 def test_the_tables_of_today_s_encoders_are_built_when_they_are_asked_for(fresh, miniature):

@@ -16,7 +16,7 @@ from stele.catalogue.schema.adaptation import AdaptationRules
 from stele.command.arguments import Job, NewRecord, Record, Some, record_of
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory
-from stele.files.digests import digest, folder_facts
+from stele.files.digests import digest
 
 JOB = "hold_out"
 
@@ -52,7 +52,7 @@ def run(args: HoldOut) -> None:
             for document, is_of_side in zip(documents, of_side, strict=True):
                 if is_of_side:
                     writer.add(document)
-        records.write_record(
+        records.write_folder_record(
             folder / args.output.name,
             job=JOB,
             inputs={f"documents:{n}": path for n, path in enumerate(args.documents, 1)},
@@ -60,7 +60,6 @@ def run(args: HoldOut) -> None:
             side=args.side,
             **{key: records.read_record(args.documents[0])[key] for key in ("corpus", "language")},
             **writer.counts,
-            outputs=folder_facts(folder),
         )
 
 

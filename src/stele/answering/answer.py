@@ -16,8 +16,6 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import Field
-
 from stele.artifacts import records
 from stele.artifacts.state import drop, own_folder, write_with_epochs
 from stele.benchmarks.arguments import data_folders, data_records
@@ -52,10 +50,8 @@ class Answer(ResumableJob):
     recipe: Json
     """Recipe: training set, sizes, optimisation."""
     data: Datasets
-    training_data: Datasets = Field(
-        description="Data of the training set as DATASET[:PART]=PATH ...; each PATH is a record.json, a folder or a "
-        "file."
-    )
+    training_data: Datasets
+    """Data of the training set as DATASET[:PART]=PATH ...; each PATH is a record.json, a folder or a file."""
     encoder: Record
     """Record of the encoder to fine-tune."""
     seed: Seed

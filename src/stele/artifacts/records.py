@@ -23,7 +23,7 @@ from stele.artifacts import record_shape
 from stele.artifacts.record_shape import NO_DIGEST, SEAL, check_seal, is_users_words, seal
 from stele.errors import SteleError
 from stele.files.atomic import atomic_write_json, check_record
-from stele.files.digests import FileFacts, digest, facts_digest, sha256
+from stele.files.digests import FileFacts, digest, facts_digest, folder_facts, sha256
 from stele.files.reading import read_object
 
 GENERATED = "generated data"
@@ -290,3 +290,8 @@ def write_record(
     }
     atomic_write_json(path, seal(record))
     os.utime(path)
+
+
+def write_folder_record(path: Path, **facts: Any) -> None:
+    """Writes the record of a finished job whose outputs are all files of the record's folder."""
+    write_record(path, outputs=folder_facts(path.parent), **facts)

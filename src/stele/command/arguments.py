@@ -58,7 +58,7 @@ class Job(BaseModel):
                 match declared, below:
                     case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
                         field = cls.model_fields[name]
-                        field.description = field.description or inspect.cleandoc(text)
+                        field.description = inspect.cleandoc(text)
 
 
 def whole(text: str) -> int:

@@ -19,7 +19,6 @@ from stele.command.arguments import Count, Job, NewRecord, Record, record_of
 from stele.corpora.dumps.dump_files import read_blocks
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory
-from stele.files.digests import folder_facts
 from stele.files.reading import find_file
 from stele.text.sentences import split_sentences, tidy
 
@@ -70,7 +69,7 @@ def run(args: Cc100) -> None:
                     writer.add(document)
         if not writer.counts["documents"]:
             raise SteleError(f"{source}: not one document found; want paragraphs, with empty lines between documents")
-        records.write_record(
+        records.write_folder_record(
             folder / args.output.name,
             job=JOB,
             inputs={"dataset": args.dataset},
@@ -80,7 +79,6 @@ def run(args: Cc100) -> None:
             language=args.language,
             **writer.counts,
             dropped=dict(dropped),
-            outputs=folder_facts(folder),
         )
     log.info("%s: %s", args.language, {**writer.counts, "dropped": dict(dropped)})
 

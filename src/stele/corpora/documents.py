@@ -34,7 +34,7 @@ from stele.corpora.dumps.dump_files import find_dump
 from stele.corpora.dumps.xml_dump import read_dump
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory
-from stele.files.digests import folder_facts, text_number
+from stele.files.digests import text_number
 from stele.files.document_rows import document_rows
 from stele.files.reading import unpacked_blocks
 
@@ -83,7 +83,7 @@ def run(args: Documents) -> None:
         notes = _notes(_shown(source, names), language, number, of_one_sentence, dropped, letters)
         for note in notes:
             log.warning("%s", note)
-        records.write_record(
+        records.write_folder_record(
             folder / args.output.name,
             job=JOB,
             inputs={"dataset": args.dataset},
@@ -93,7 +93,6 @@ def run(args: Documents) -> None:
             notes=notes,
             **writer.counts,
             dropped=dict(dropped),
-            outputs=folder_facts(folder),
         )
     log.info("%s: %s", language, {**writer.counts, "dropped": dict(dropped)})
 

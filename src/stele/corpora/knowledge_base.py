@@ -26,7 +26,6 @@ from stele.corpora.dumps import resolve_titles
 from stele.corpora.wikitext.titles import Site
 from stele.errors import SteleError, unknown
 from stele.files.atomic import atomic_directory
-from stele.files.digests import folder_facts
 from stele.files.reading import reading
 
 log = logging.getLogger(__name__)
@@ -69,7 +68,7 @@ def run(args: KnowledgeBase) -> None:
             memory = args.memory_mb - RESERVED_MB
             with database(memory, args.threads, folder / "spill", f"knowledge base {args.language}") as connection:
                 counts = build(connection, folder, args.documents, entities, site, total)
-            records.write_record(
+            records.write_folder_record(
                 folder / args.output.name,
                 job=JOB,
                 inputs={
@@ -80,7 +79,6 @@ def run(args: KnowledgeBase) -> None:
                 language=args.language,
                 wiki=args.wiki,
                 **counts,
-                outputs=folder_facts(folder),
             )
     except OSError as error:
         raise SteleError(f"{args.output.parent}: cannot be written ({error})") from None

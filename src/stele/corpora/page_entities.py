@@ -27,7 +27,6 @@ from stele.command.arguments import Job, NewRecord, Record, Some, record_of
 from stele.corpora.dumps.sql_dump import TABLE, Rows, read_rows
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory
-from stele.files.digests import folder_facts
 from stele.files.reading import find_file
 
 log = logging.getLogger(__name__)
@@ -59,7 +58,7 @@ def run(args: PageEntities) -> None:
             rows, rows_by_wiki, dropped = write_entities(path, wikis, folder)
         except OSError as error:
             raise SteleError(f"{args.output.parent}: cannot be written ({error})") from None
-        records.write_record(
+        records.write_folder_record(
             folder / args.output.name,
             job=JOB,
             inputs={"dataset": args.dataset},
@@ -67,7 +66,6 @@ def run(args: PageEntities) -> None:
             rows=rows,
             wikis=rows_by_wiki,
             dropped=dropped,
-            outputs=folder_facts(folder),
         )
     log.info("page_entities: %s", {"rows": rows, "wikis": rows_by_wiki, "dropped": dropped})
     for wiki in wikis:

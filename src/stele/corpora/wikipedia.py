@@ -29,7 +29,7 @@ from stele.corpora.wikitext.paragraphs import PageText, extract
 from stele.corpora.wikitext.titles import MAIN, Site
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_file
-from stele.files.digests import folder_facts, text_number
+from stele.files.digests import text_number
 from stele.text.sentences import split_sentences
 
 log = logging.getLogger(__name__)
@@ -74,7 +74,7 @@ def run(args: Wikipedia) -> None:
         aside.check(writer.counts["documents"], where)
         if aside.pages == 0 and (shards == 1 or (shard == 1 and not can_be_shared(dump))):
             raise SteleError(f"{where}: the dump has a <siteinfo> but no page; fetch it again")
-        records.write_record(
+        records.write_folder_record(
             folder / args.output.name,
             job=JOB,
             inputs={"dataset": args.dataset},
@@ -90,7 +90,6 @@ def run(args: Wikipedia) -> None:
             rejects=aside.rejects,
             dropped=dict(aside.dropped),
             duplicate_titles=aside.duplicate_titles(),
-            outputs=folder_facts(folder),
         )
     log.info("%s %s: %s", args.language, args.shard, {**writer.counts, "dropped": dict(aside.dropped)})
 

@@ -19,7 +19,6 @@ from stele.artifacts.documents import Document, DocumentWriter, Section
 from stele.command.arguments import Count, Job, NewRecord, Record, record_of
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory
-from stele.files.digests import folder_facts
 from stele.files.reading import find_file, reading
 from stele.text.sentences import split_sentences, tidy
 
@@ -51,7 +50,7 @@ def run(args: Wikitext103) -> None:
                 writer.add(document)
         if not writer.counts["documents"]:
             raise SteleError(f"{source}: no article in it; want lines of text below a line ` = Title = `")
-        records.write_record(
+        records.write_folder_record(
             folder / args.output.name,
             job=JOB,
             inputs={"dataset": args.dataset},
@@ -60,7 +59,6 @@ def run(args: Wikitext103) -> None:
             corpus="wikitext103",
             language=LANGUAGE,
             **writer.counts,
-            outputs=folder_facts(folder),
         )
     log.info("%s", dict(writer.counts))
 

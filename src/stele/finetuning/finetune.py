@@ -16,8 +16,6 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import Field
-
 from stele.artifacts import records
 from stele.artifacts.state import drop, own_folder
 from stele.benchmarks.arguments import data_folders, data_records, record_count
@@ -26,7 +24,6 @@ from stele.benchmarks.reader import TrainingReader
 from stele.command.arguments import Count, Datasets, Json, NewRecord, Record, ResumableJob, Seed, record_of
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory
-from stele.files.digests import folder_facts
 from stele.files.reading import parse_object
 from stele.training.curve import copy_curve
 
@@ -48,13 +45,10 @@ class Finetune(ResumableJob):
     """Fine-tuning recipe: training set, towers, sizes, optimisation."""
     encoder: Record
     """Record of the encoder to start from: a base encoder or an earlier fine-tuning."""
-    training: Datasets = Field(
-        description="Data of the training set as DATASET[:PART]=PATH ...; each PATH is a record.json, a folder or a "
-        "file."
-    )
-    dev: Datasets = Field(
-        (), description="Data of the dev set as DATASET[:PART]=PATH ...; default: the dev split of --training."
-    )
+    training: Datasets
+    """Data of the training set as DATASET[:PART]=PATH ...; each PATH is a record.json, a folder or a file."""
+    dev: Datasets = ()
+    """Data of the dev set as DATASET[:PART]=PATH ...; default: the dev split of --training."""
     negatives: Record | None = None
     """Record of `retrieval hard_negatives`, for a recipe with `negatives: mined`."""
     seed: Seed
@@ -150,9 +144,7 @@ def run(args: Finetune) -> None:
         passage = None if module.spec.towers == "shared" else module.tower("passage")
         with atomic_directory(args.output.parent, JOB) as folder:
             save_encoder(folder, module.tower("query"), passage, tokenizer, module.spec)
-            facts["outputs"] = folder_facts(folder)
-            copy_curve(curve, folder)
-            records.write_record(
+            records.write_folder_record(
                 folder / "record.json",
                 job=JOB,
                 inputs=inputs,
@@ -161,6 +153,7 @@ def run(args: Finetune) -> None:
                 labels=[records.LIMITED] if args.limit else [],
                 **facts,
             )
+            copy_curve(curve, folder)  # no output of the record: it has times
         drop(state)
     process.barrier()
 

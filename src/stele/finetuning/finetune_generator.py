@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
-from pydantic import Field
 
 from stele.artifacts import records
 from stele.artifacts.state import drop, own_folder
@@ -21,7 +20,6 @@ from stele.benchmarks.reader import TrainingReader
 from stele.command.arguments import Datasets, Json, NewRecord, Record, ResumableJob, Seed, record_of
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory
-from stele.files.digests import folder_facts
 from stele.files.reading import parse_object
 from stele.files.strict import validate
 from stele.recipes.finetuning import GeneratorRecipe
@@ -43,10 +41,8 @@ class FinetuneGenerator(ResumableJob):
     """Recipe: training set, language, sizes, optimisation."""
     generator: Record
     """Record of the sequence-to-sequence model to start from."""
-    training: Datasets = Field(
-        description="Data of the training set as DATASET[:PART]=PATH ...; each PATH is a record.json, a folder or a "
-        "file."
-    )
+    training: Datasets
+    """Data of the training set as DATASET[:PART]=PATH ...; each PATH is a record.json, a folder or a file."""
     seed: Seed
     output: Annotated[NewRecord, record_of(JOB)]
 
@@ -80,9 +76,7 @@ def run(args: FinetuneGenerator) -> None:
         with quiet():
             generator.model.save_pretrained(folder)
             generator.tokenizer.save_pretrained(folder)
-        outputs = folder_facts(folder)
-        copy_curve(curve, folder)
-        records.write_record(
+        records.write_folder_record(
             folder / "record.json",
             job=JOB,
             inputs=inputs,
@@ -93,8 +87,8 @@ def run(args: FinetuneGenerator) -> None:
             examples={"given": pairs_in_all, "drawn": len(pairs)},
             steps=recipe.steps,
             losses=outcome["losses"],
-            outputs=outputs,
         )
+        copy_curve(curve, folder)  # no output of the record: it has times
     drop(state)
 
 

@@ -29,7 +29,6 @@ from stele.artifacts import records
 from stele.artifacts.documents import read_chosen
 from stele.command.arguments import NewRecord, Whole, record_of
 from stele.files.atomic import atomic_directory
-from stele.files.digests import folder_facts
 from stele.pairs.methods import KnowledgeMethod, load_method
 from stele.pairs.mining import inputs
 from stele.pairs.mining.knowledge import PAIRS, SKETCH, Candidates, Knowledge, sample, sketch, unpack
@@ -73,7 +72,7 @@ def run(args: KnowledgePairs) -> None:
         facts = mine(method, recipe, knowledge, documents, key, folder / PAIRS, work)
         pairs, candidates = facts["pairs"], facts["candidates"]
         shutil.rmtree(work)
-        records.write_record(
+        records.write_folder_record(
             folder / args.output.name,
             job=JOB,
             inputs=part.records(),
@@ -85,7 +84,6 @@ def run(args: KnowledgePairs) -> None:
             languages=codes,
             knowledge={code: base.counts for code, base in zip(codes, knowledge, strict=True)},
             **facts,
-            outputs=folder_facts(folder),
         )
     log.info("%s %s: %s", recipe.method, args.part, facts)
     if not pairs:

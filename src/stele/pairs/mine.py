@@ -22,7 +22,7 @@ from stele.artifacts import records
 from stele.artifacts.documents import read_sentences
 from stele.command.arguments import Count, Job, Json, NewRecord, Record, Seed, Some, record_of
 from stele.files.atomic import atomic_directory
-from stele.files.digests import digest, folder_facts
+from stele.files.digests import digest
 from stele.pairs.methods import DocumentMethod, load_method
 from stele.pairs.mining.segments import BATCH_SENTENCES, Encode, encoder, generator, tokenised
 from stele.recipes.mining import MiningRecipe
@@ -79,7 +79,7 @@ def run(args: Mine) -> None:
             message = "%s: more than half of the tokens are %s: the tokenizer of %s does not know this text"
             log.warning(message, args.language, tokenizer.unk_token, args.tokenizer.parent.name)
         facts = {**stored, **summary(counts)}
-        records.write_record(
+        records.write_folder_record(
             folder / args.output.name,
             job=JOB,
             inputs={
@@ -94,7 +94,6 @@ def run(args: Mine) -> None:
             language=args.language,
             tokenizer_probe=probe,
             **facts,
-            outputs=folder_facts(folder),
         )
     log.info("%s %s: %s", recipe.method, args.language, facts)
     if not stored["examples"]:

@@ -23,7 +23,6 @@ from stele.command.arguments import NewRecord, Some, record_of
 from stele.encoders.word_vectors import read_word_vectors, vector_file
 from stele.errors import SteleError, unknown
 from stele.files.atomic import atomic_directory
-from stele.files.digests import folder_facts
 from stele.pairs.methods import SectionMethod, load_method
 from stele.pairs.methods.section import Headings, HeadingVectors, Matches, Sections, collect, spans, terms
 from stele.pairs.mining import inputs
@@ -83,7 +82,7 @@ def run(args: SectionPairs) -> None:
             "dropped": {reason: number for reason, number in dropped.items() if number},
             "sections": counts,
         }
-        records.write_record(
+        records.write_folder_record(
             folder / args.output.name,
             job=JOB,
             inputs={**part.records(), **{f"vectors:{code}": vectors[code] for code in part.languages}},
@@ -95,7 +94,6 @@ def run(args: SectionPairs) -> None:
             languages=part.languages,
             knowledge={side.code: side.base.counts for side in sides},
             **facts,
-            outputs=folder_facts(folder),
         )
     log.info("%s %s: %s", recipe.method, args.part, facts)
     if not facts["pairs"]:

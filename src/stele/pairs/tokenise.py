@@ -21,7 +21,7 @@ from stele.command.arguments import Job, Json, NewRecord, Record, record_of
 from stele.encoders.tokenizer import load_tokenizer, tokenizer_probe
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory
-from stele.files.digests import digest, folder_facts
+from stele.files.digests import digest
 from stele.files.reading import reading
 from stele.pairs.methods import KnowledgeMethod, load_method
 from stele.pairs.mining.knowledge import PAIRS
@@ -60,7 +60,7 @@ def run(args: Tokenise) -> None:
     with atomic_directory(args.output.parent, JOB) as folder:
         stored = write_store(folder, examples(shown, encoder(tokenizer), recipe, counts))
         dropped = counts.pop("empty", 0)
-        records.write_record(
+        records.write_folder_record(
             folder / args.output.name,
             job=JOB,
             inputs={"pairs": args.pairs, "tokenizer": args.tokenizer},
@@ -72,7 +72,6 @@ def run(args: Tokenise) -> None:
             **stored,
             dropped={"empty": dropped} if dropped else {},
             counts={name: number for name, number in sorted(counts.items()) if number},
-            outputs=folder_facts(folder),
         )
     log.info("%s %s: %s", recipe.method, made["part"], {**stored, **counts})
 

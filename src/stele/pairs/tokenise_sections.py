@@ -16,7 +16,6 @@ from stele.artifacts import records
 from stele.artifacts.knowledge_base import TextSection, read_pairs, read_sections
 from stele.command.arguments import NewRecord, record_of
 from stele.files.atomic import atomic_directory
-from stele.files.digests import folder_facts
 from stele.pairs.methods import SectionMethod
 from stele.pairs.mining.segments import Encode, encoder, tokenised
 from stele.pairs.tokenise import TokenisationJob, open_tokenisation
@@ -42,7 +41,7 @@ def run(args: TokeniseSections) -> None:
         pairs = read_pairs(args.pairs.parent)
         stored = write_section_store(folder, token_sections(sections, encoder(tokenizer), counts), pairs)
         dropped = stored.pop(EMPTY)
-        records.write_record(
+        records.write_folder_record(
             folder / args.output.name,
             job=JOB,
             inputs={"pairs": args.pairs, "tokenizer": args.tokenizer},
@@ -54,7 +53,6 @@ def run(args: TokeniseSections) -> None:
             **stored,
             dropped={EMPTY: dropped} if dropped else {},
             counts={name: number for name, number in sorted(counts.items()) if number},
-            outputs=folder_facts(folder),
         )
     log.info("%s %s: %s", recipe.method, made["part"], stored)
 

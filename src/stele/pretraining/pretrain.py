@@ -17,7 +17,6 @@ from stele.artifacts import records
 from stele.artifacts.state import drop, own_folder
 from stele.command.arguments import Json, NewRecord, Record, ResumableJob, Seed, Some, record_of
 from stele.files.atomic import atomic_directory
-from stele.files.digests import folder_facts
 from stele.files.reading import parse_object
 from stele.training.curve import NORM, copy_curve
 
@@ -155,16 +154,15 @@ def run(args: Pretrain) -> None:
             save(folder)
             if snapshots.exists():  # beside them may be what a kill left, on a node where its process id lives
                 shutil.copytree(snapshots, folder / "snapshots", ignore=shutil.ignore_patterns(".step-*"))
-            outputs = folder_facts(folder)
-            copy_curve(curve, folder)
             clock = clock.set_back(*outcome["earlier"])
-            records.write_record(folder / "record.json", clock=clock, outputs=outputs, **of_run, **facts)
+            records.write_folder_record(folder / "record.json", clock=clock, **of_run, **facts)
+            copy_curve(curve, folder)  # no output of the record: it has times
             # a snapshot's record has only the seconds of writing it, so that seconds can be summed
             for kept in sorted((folder / "snapshots").glob("step-*")):
                 clock = records.start()
-                step_facts = {"outputs": folder_facts(kept), "step": int(kept.name.removeprefix("step-"))}
+                step_facts = {"step": int(kept.name.removeprefix("step-"))}
                 step_facts |= {name: facts[name] for name in ("model", "processes", "diverged") if name in facts}
-                records.write_record(kept / "record.json", clock=clock, **of_run, **step_facts)
+                records.write_folder_record(kept / "record.json", clock=clock, **of_run, **step_facts)
         drop(state)
     process.barrier()
 

@@ -12,7 +12,7 @@ from stele.errors import SteleError
 from stele.files.strict import Strict, Values, validate
 from stele.recipes import plan_key
 from stele.recipes.encoding import EncodingSpec
-from stele.recipes.optimisation import Optimisation, OptimiserKeys
+from stele.recipes.optimisation import Dropout, EncodeChunk, Optimisation, OptimiserKeys
 
 AVERAGE_RANK = re.compile(r"average_rank_from_epoch_([0-9]{1,6})")
 KEPT = ("pooling", "normalize", "segments", "passage_format")  # keys that an encoder keeps when it is trained further
@@ -84,9 +84,7 @@ class FinetuningRecipe(OptimiserKeys):
     strip_question_mark: bool = Field(
         False, description="removes a final '?' from the queries of training and dev set (DPR's normalize_question)"
     )
-    dropout: float | None = Field(
-        None, ge=0, lt=1, description="dropout probability; null: as the checkpoint's config states"
-    )
+    dropout: Dropout = None
 
     batch: int = Field(ge=1, description="queries in a group, over all devices")
     accumulation: int = Field(1, ge=1, description="number of groups in an optimiser step")
@@ -103,12 +101,7 @@ class FinetuningRecipe(OptimiserKeys):
     scale: float | None = Field(
         None, gt=0, description="initial value of a learned factor that multiplies the scores; null: no such factor"
     )
-    encode_chunk: int | None = Field(
-        None,
-        ge=1,
-        description="most texts that are encoded at a time, to save memory; if there are more, they are encoded "
-        "again in the backward pass; null: all at once",
-    )
+    encode_chunk: EncodeChunk = None
 
     epochs: float | None = Field(
         None, gt=0, description="passes over the training set, also a fraction; give either epochs or steps"
@@ -240,9 +233,7 @@ class AnsweringRecipe(OptimiserKeys):
     schedule: Literal["linear", "constant", "polynomial"] = Field(
         "constant", description="learning rate after warm-up: linear or polynomial decay to 0, or constant"
     )
-    dropout: float | None = Field(
-        None, ge=0, lt=1, description="dropout probability; null: as the checkpoint's config states"
-    )
+    dropout: Dropout = None
 
     @model_validator(mode="after")
     def _consistent(self) -> AnsweringRecipe:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
@@ -11,6 +11,19 @@ from stele.recipes import Recipe
 
 if TYPE_CHECKING:
     import torch
+
+
+Dropout = Annotated[
+    float | None, Field(ge=0, lt=1, description="dropout probability; null: as the checkpoint's config states")
+]
+EncodeChunk = Annotated[
+    int | None,
+    Field(
+        ge=1,
+        description="most texts that are encoded at a time, to save memory; if there are more, they are encoded "
+        "again in the backward pass; null: all at once",
+    ),
+]
 
 
 class OptimiserKeys(Recipe):

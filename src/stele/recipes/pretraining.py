@@ -12,7 +12,7 @@ from stele.errors import SteleError, unknown
 from stele.files.strict import Betas, Strict, Values, validate
 from stele.recipes import plan_key
 from stele.recipes.flops import Shape, encode, passes
-from stele.recipes.optimisation import Optimisation
+from stele.recipes.optimisation import EncodeChunk, Optimisation
 from stele.registry import load_named, module_names
 
 OBJECTIVES = "stele.training.objectives"
@@ -108,12 +108,7 @@ class PretrainingRecipe(Optimisation):
         description="steps after which a copy of the encoder is kept; with equal_compute_to these are steps of the "
         "other recipe, and the copies are made at the same shares of this run",
     )
-    encode_chunk: int | None = Field(
-        None,
-        ge=1,
-        description="most texts that are encoded at a time, to save memory; if there are more, they are encoded "
-        "again in the backward pass; null: all at once",
-    )
+    encode_chunk: EncodeChunk = None
     sliding_window: SlidingWindow | None = Field(
         None,
         description="converts the checkpoint's full attention to sliding windows before the first step; only with "

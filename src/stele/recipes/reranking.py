@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from stele.errors import SteleError, unknown
 from stele.files.strict import Values, validate
 from stele.recipes import Recipe, plan_key
-from stele.recipes.optimisation import OptimiserKeys
+from stele.recipes.optimisation import Dropout, OptimiserKeys
 
 
 class RerankingRecipe(Recipe):
@@ -75,9 +75,7 @@ class CrossEncoder(Trained):
     reset_layers: int = Field(
         0, ge=0, description="number of layers, from the last one down, that are initialised anew"
     )
-    dropout: float | None = Field(
-        None, ge=0, lt=1, description="dropout probability; null: as the checkpoint's config states"
-    )
+    dropout: Dropout = None
 
     @model_validator(mode="after")
     def _what_is_new_is_trained(self) -> CrossEncoder:

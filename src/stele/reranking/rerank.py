@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
-from pydantic import Field
 
 from stele.artifacts import records
 from stele.artifacts.run_files import write_run
@@ -51,9 +50,8 @@ class Rerank(ResumableJob):
     data: Datasets
     encoder: Record | None = None
     """Record of the transformer from which a cross-encoder starts."""
-    vectors: Datasets = Field(
-        (), description="Word vectors of scorers that need them, as DATASET[:PART]=PATH ...; the part is a language."
-    )
+    vectors: Datasets = ()
+    """Word vectors of scorers that need them, as DATASET[:PART]=PATH ...; the part is a language."""
     seed: Seed
     output: Annotated[NewRecord, record_beside(JOB, ["runs"], "epochs.csv")]
 

@@ -23,7 +23,6 @@ from stele.command.arguments import Json, NewRecord, ResumableJob, Seed, Some, r
 from stele.encoders import calibration
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_write_json
-from stele.files.digests import folder_facts
 from stele.files.reading import parse_object, read_state, reading
 from stele.files.strict import validate
 from stele.progress import bar
@@ -91,7 +90,7 @@ def run(args: Calibrate) -> None:
     rotations = {pair: job.rotation(pair) for pair in args.pairs}
     with atomic_directory(args.output.parent, JOB) as folder:
         calibration.write_tensors(folder / calibration.FILE, statistics, rotations)
-        records.write_record(
+        records.write_folder_record(
             folder / args.output.name,
             job=JOB,
             inputs=inputs,
@@ -102,7 +101,6 @@ def run(args: Calibrate) -> None:
             **encoder.facts(),
             languages={language: job.facts(language) for language in documents},
             rotations={pair: job.facts(pair) for pair in args.pairs},
-            outputs=folder_facts(folder),
         )
     drop(state)
 

@@ -25,7 +25,6 @@ from stele.benchmarks.types import Passage
 from stele.command.arguments import Datasets, Json, NewRecord, Record, ResumableJob, Seed, record_of
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_write_json
-from stele.files.digests import folder_facts
 from stele.files.reading import parse_object, read_state
 from stele.files.strict import validate
 from stele.progress import bar
@@ -91,7 +90,7 @@ def run(args: GenerateQueries) -> None:
         passages = [(drawn[number].id, drawn[number].text) for number in numbers]
         no_negatives = [[] for _ in numbers]
         write_set(folder, passages, [queries[number] for number in numbers], range(len(numbers)), no_negatives)
-        records.write_record(
+        records.write_folder_record(
             folder / "record.json",
             job=JOB,
             inputs=inputs,
@@ -105,7 +104,6 @@ def run(args: GenerateQueries) -> None:
             drawn=len(drawn),
             dropped={name: dropped[name] for name in ("empty", "copied", "double")},
             counts={"train": len(numbers)},
-            outputs=folder_facts(folder),
         )
     drop(state)
 

@@ -34,7 +34,6 @@ from stele.benchmarks.transfer_set import MINED_PASSAGES, MINED_QUESTIONS
 from stele.command.arguments import Count, Datasets, NewRecord, Record, ResumableJob, Threads, record_of
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_file, atomic_write_json
-from stele.files.digests import folder_facts
 from stele.files.paths import relative
 from stele.files.reading import read_state
 from stele.progress import bar, track
@@ -82,7 +81,7 @@ def run(args: HardNegatives) -> None:
             for template in (MINED_PASSAGES, MINED_QUESTIONS):
                 name = template.format(collection=collection)
                 shutil.copyfile(job.state / name, folder / name)
-        records.write_record(
+        records.write_folder_record(
             folder / "record.json",
             job=JOB,
             inputs=job.inputs,
@@ -92,7 +91,6 @@ def run(args: HardNegatives) -> None:
             pools=counts,
             **job.encoder.facts(),
             processes=job.processes.world,
-            outputs=folder_facts(folder),
         )
     drop(job.state)
 

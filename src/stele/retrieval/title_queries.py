@@ -22,7 +22,6 @@ from stele.benchmarks.transfer_set import write_set
 from stele.command.arguments import Json, NewRecord, ResumableJob, Seed, Some, record_of
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_write_json
-from stele.files.digests import folder_facts
 from stele.files.reading import parse_object, read_state
 from stele.files.strict import validate
 from stele.progress import bar, track
@@ -73,7 +72,7 @@ def run(args: TitleQueries) -> None:
             np.searchsorted(used, positives),
             [np.searchsorted(used, rows_of_title) for rows_of_title in negatives],
         )
-        records.write_record(
+        records.write_folder_record(
             folder / "record.json",
             job=JOB,
             inputs=inputs,
@@ -88,7 +87,6 @@ def run(args: TitleQueries) -> None:
             without_negatives=negatives.count([]),
             passages=len(used),
             counts={"train": len(numbers)},
-            outputs=folder_facts(folder),
         )
     logger.info("%s: %d of %d titles find their article", args.language, len(numbers), len(titles))
     drop(state)

@@ -38,7 +38,8 @@ class Objective(ABC):
     MAY_DIVERGE   True: a loss that is not finite counts as a result, and the run ends before that step; False: such a
                   loss is an error
     figures       figures of the last group for the curve: `accuracy` (how often the right text scores best), `guess`
-                  (how often a random guess would be right), `cosine` (mean cosine of different texts)
+                  (how often a random guess would be right), `cosine` (mean cosine of different texts), and `chance`
+                  (loss of random scores), if this differs from the logarithm of the number of candidates
     """
 
     POOLING: ClassVar[str | None] = None
