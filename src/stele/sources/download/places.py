@@ -71,7 +71,7 @@ class Places:
         reasons, absent = [], True
         for origin, url, address in self._addresses(file):
             try:
-                return self._take(origin, url, address, self._target(url), expected, verified)
+                return self._take(origin, url, address, expected, verified)
             except (NotFound, Failed, Mismatch) as error:
                 reasons.append(str(error))
                 absent = absent and isinstance(error, NotFound)
@@ -151,9 +151,8 @@ class Places:
             for url in file.addresses:
                 yield "network", url, url
 
-    def _take(
-        self, origin: str, url: str, address: Path | str, target: Path, expected: Expected, verified: str
-    ) -> FetchedFile:
+    def _take(self, origin: str, url: str, address: Path | str, expected: Expected, verified: str) -> FetchedFile:
+        target = self._target(url)
         if isinstance(address, Path):
             sha256 = _copy(address, target, expected)
             return FetchedFile(target, url, sha256, target.stat().st_size, verified, origin)
