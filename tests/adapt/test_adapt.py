@@ -349,6 +349,10 @@ def test_other_steps_or_documents_under_the_same_name_are_refused(project, tmp_p
     (tmp_path / "text").rename(tmp_path / "other")
     words = ["adapt", "encoder", "--documents", "other", "--configfile", "mine.yaml"]
     assert cli.main(words) == 1 and "as its documents, unlike this call; give --name" in capsys.readouterr().err
+    # the way out for a folder that was moved
+    file = tmp_path / "adapt/encoder.yaml"
+    file.write_text(file.read_text().replace(str(tmp_path / "text"), str(tmp_path / "other")))
+    assert cli.main(words) == 0 and written()["user_data"]["documents"] == str(tmp_path / "other")
 
 
 @pytest.mark.parametrize(

@@ -58,6 +58,17 @@ def test_a_folder_of_other_files_is_not_filled(results, tmp_path, capsys):
     assert files(tmp_path) == {"manifest.json": b"mine"}
 
 
+def test_a_first_packing_that_failed_can_be_repeated(results, tmp_path):
+    specs, folder = shutil.copytree(SPECS, tmp_path / "specs"), tmp_path / "packed"
+    claims = specs / "msm/claims.yaml"
+    whole = claims.read_text()
+    claims.write_text("claims: [")
+    with pytest.raises(SteleError, match="claims"):
+        pack(results, folder, specs)
+    claims.write_text(whole)
+    assert pack(results, folder, specs) > 0
+
+
 def test_nothing_is_packed_or_drawn_into_a_folder_of_results(results, capsys):
     """It would be read as a benchmark's results."""
     before = files(results)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from stele.command import cli
+from stele.files.atomic import entries
 from stele.files.paths import FILES
 from tests.conftest import ROOT
 
@@ -32,6 +33,22 @@ def test_an_empty_folder_is_filled_where_one_stands_in_it_and_behind_a_link(tmp_
     monkeypatch.chdir(tmp_path / "empty")
     assert cli.main(["new", name]) == 0
     assert {path.name for path in Path().iterdir()} == {*FILES, "slurm"}
+
+
+def test_a_project_of_a_read_only_installation_can_be_written(tmp_path, monkeypatch):
+    installed, folder = tmp_path / "installed", tmp_path / "mine"
+    for name in FILES:
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy2
+        (installed / name).parent.mkdir(exist_ok=True)
+        copy(ROOT / name, installed / name)
+    for path in installed.rglob("*"):
+        path.chmod(path.stat().st_mode & ~0o222)
+    monkeypatch.setattr("stele.new.new.project_folder", lambda: installed)
+    assert cli.main(["new", str(folder)]) == 0
+    assert all(path.stat().st_mode & 0o200 for path in folder.rglob("*"))
+    assert {*entries(folder)} == {*entries(installed), "slurm"}
+    for path in installed.rglob("*"):
+        path.chmod(path.stat().st_mode | 0o200)  # so that pytest can remove it
 
 
 @pytest.mark.slow

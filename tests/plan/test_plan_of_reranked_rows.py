@@ -36,6 +36,14 @@ def test_each_pair_in_scale_is_a_job_and_the_row_joins_them():
         kind.pair_inputs(ROW, SEEDS, "ja-fr")
 
 
+def test_a_result_that_no_scorer_makes_is_refused_in_a_sentence_and_its_seeds_can_be_asked_for():
+    of = plan()
+    row = RunKey("clef", "xlmr", "direct")  # which only word vectors have
+    assert of.rows.seeds(row) == [SEEDS]
+    with pytest.raises(SteleError, match="no rule builds clef/direct with xlmr"):
+        of.rows.inputs(row, SEEDS)
+
+
 def test_only_the_pairs_that_tables_and_figures_show_of_a_model_are_ranked():
     """Table 4 has 12, table 8 two, figures 4 and 5 two; of a model that none shows all are, as of one of the user's."""
     own = {"base": "mbert_uncased", "recipe": "clir_rr"}

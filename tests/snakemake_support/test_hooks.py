@@ -1,6 +1,7 @@
 """What the Snakefile does around the rules, on its own."""
 
 import errno
+import json
 import os
 import types
 from pathlib import Path
@@ -72,6 +73,50 @@ def test_a_full_disk_at_the_end_of_a_run_is_said_and_the_run_ends_as_usual(run_o
 def test_a_folder_of_results_that_cannot_be_written_refuses_the_run_in_a_sentence(run_of_one_job):
     with pytest.raises(WorkflowError, match="the disk is full"):
         hooks.on_start(*run_of_one_job)
+
+
+@pytest.mark.parametrize("single", [False, True], ids=["folder", "file"])
+def test_links_to_a_folder_that_was_moved_lead_to_its_new_place_and_others_stay(jobs, tmp_path, monkeypatch, single):
+    monkeypatch.chdir(tmp_path)
+    new, old = tmp_path / "new", tmp_path / "old"
+    for folder in (new, old):
+        (folder / "en").mkdir(parents=True)
+    (new / "en/a.txt").write_text("moved")
+    (new / "b.zip").write_text("an archive")
+    (old / "c.txt").write_text("stays")
+    given = {"documents": str(new / "en/a.txt" if single else new)}
+    record = tmp_path / "resources/miniature/datasets/documents/en/record.json"
+    record.parent.mkdir(parents=True)
+    (record.parent / "a.txt").symlink_to(old / "en/a.txt")
+    (record.parent / "c.txt").symlink_to(old / "c.txt")
+    files = {"a.txt": {"name": "a.txt" if single else "en/a.txt"}, "b.txt": {"name": "b.zip", "archive": "0"}}
+    record.write_text(json.dumps({"files": files | {"c.txt": {"name": "c.txt"}}}))
+    hooks._renew_links(jobs(scale="miniature", user_data=given))
+    assert {path.name: path.read_text() for path in record.parent.glob("*.txt")} == {"a.txt": "moved", "c.txt": "stays"}
+
+
+def test_links_to_a_checkpoint_that_was_moved_lead_to_its_new_place(jobs, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    record = tmp_path / "resources/miniature/checkpoints/mine/record.json"
+    record.parent.mkdir(parents=True)
+    (record.parent / "config.json").symlink_to(tmp_path / "old/config.json")
+    record.write_text(json.dumps({"files": {"config.json": {}, "model.safetensors": {}}}))
+    (tmp_path / "new").mkdir()
+    (tmp_path / "new/config.json").write_text("{}")
+    hooks._renew_links(jobs(scale="miniature", models={"mine": {"checkpoint": str(tmp_path / "new")}}))
+    assert (record.parent / "config.json").read_text() == "{}" and not (record.parent / "model.safetensors").exists()
+
+
+def test_a_record_cannot_name_a_link_elsewhere(jobs, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    record = tmp_path / "resources/miniature/datasets/lareqa/all/record.json"
+    record.parent.mkdir(parents=True)
+    (tmp_path / "mine").write_text("{}")
+    (tmp_path / "resources/miniature/mine.json").symlink_to("nowhere")
+    record.write_text(json.dumps({"files": {"../../../mine.json": {"name": "mine"}}}))
+    with pytest.raises(SteleError, match="could lead outside its folder"):
+        hooks._renew_links(jobs(scale="miniature", user_data={"lareqa": str(tmp_path)}))
+    assert not (tmp_path / "resources/miniature/mine.json").exists()
 
 
 def rules(*methods):

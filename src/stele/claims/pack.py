@@ -132,16 +132,17 @@ def begin(folder: Path, scale: str, specs: Path, results: Path) -> None:
         study = read_object(folder / STUDY, "record of a study")
         _check_begun(folder, scale, study, digests)
         _check_seeds(folder, results)
-    else:
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise SteleError(f"{folder}: holds other files and no {STUDY}; give a new, an empty or a packed folder")
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / STAMP).write_text(f"{scale}\n", encoding="utf-8")
+    elif folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise SteleError(f"{folder}: holds other files and no {STUDY}; give a new, an empty or a packed folder")
     rows = {RunKey(*path.parent.parts[-3:]) for path in result_files(results, each_seed=True)}
     for path in papers_with_claims(specs):
         if path.name not in study["claims_sha256"] and rows & _rows_of_claims(path):
             study["claims_sha256"][path.name] = digests[path.name]
-    atomic_write_json(folder / STUDY, study | _digest_of_looks(folder, study, results))
+    study |= _digest_of_looks(folder, study, results)
+    # nothing is written before, so that what fails above can be mended and repeated
+    with atomic_file(folder / STAMP) as handle:
+        handle.write(f"{scale}\n")
+    atomic_write_json(folder / STUDY, study)
 
 
 def _now() -> str:

@@ -170,7 +170,7 @@ def refuse_another(path: Path, values: dict[str, Any]) -> None:
         if old != new:
             raise SteleError(
                 f"{folder} has results of {path.stem} with {key}: {old}, now it is {new}; give --name NAME, or "
-                "--results-dir FOLDER to keep their results apart"
+                f"--results-dir FOLDER to keep their results apart, or correct in {path} the path of a moved folder"
             )
 
 

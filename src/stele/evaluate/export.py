@@ -138,7 +138,6 @@ def write_mteb(results: list[Measured], folder: Path) -> None:
             made = task_result(measured.result, about)
         if path.exists() and read_object(path, "result of MTEB's").get("mteb_version") is not None:
             raise SteleError(f"{path}: MTEB itself wrote this file, so it is not replaced; give another folder")
-        path.parent.mkdir(parents=True, exist_ok=True)
         atomic_write_json(path, made)
         print(path)
         if measured.note:  # MTEB's file has no place for it

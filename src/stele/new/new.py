@@ -28,13 +28,12 @@ def run(args: New) -> None:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise SteleError(f"{folder}: exists and is not empty; give a new folder")
     source = project_folder()
-    folder.mkdir(parents=True, exist_ok=True)
     unfinished = folder / f".unfinished.{os.getpid()}"
     try:
-        for part in FILES:
-            copy = shutil.copytree if (source / part).is_dir() else shutil.copy2
-            (unfinished / part).parent.mkdir(parents=True, exist_ok=True)
-            copy(source / part, unfinished / part)
+        for file in (file for part in FILES for file in (source / part, *(source / part).rglob("*")) if file.is_file()):
+            copy = unfinished / file.relative_to(source)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, copy)  # without its mode: an installation may be read-only
         (unfinished / SLURM[0]).symlink_to(SLURM[1])
         for part in unfinished.iterdir():
             part.rename(folder / part.name)

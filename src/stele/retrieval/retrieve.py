@@ -255,7 +255,6 @@ class RetrievalJob:
         vectors = encode_queries(self.encoder, self.processes, texts, normalize=self.normalize, transform=transform)
         is_shared = [self.benchmark.asked_in(other) for other in self.query_sets].count(name) > 1
         if is_shared and self.processes.is_main:
-            path.parent.mkdir(exist_ok=True)
             with atomic_file(path, "wb") as handle:
                 np.save(handle, vectors)
         return vectors

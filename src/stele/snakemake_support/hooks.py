@@ -13,6 +13,7 @@ from snakemake.exceptions import WorkflowError
 
 from stele import catalogue
 from stele.artifacts.integrity import VERIFY_WHOLE
+from stele.catalogue.schema.datasets import Dataset
 from stele.cluster import cost_page, job_environment, preflight, requests, settings
 from stele.cluster.work import device
 from stele.command.parent_watch import hear_interrupts, identity
@@ -20,6 +21,8 @@ from stele.config.model import parse_config
 from stele.config.scale import check_stamp
 from stele.config.sources import read_sources
 from stele.errors import SteleError, exhausted
+from stele.files.paths import relative
+from stele.files.reading import read_note
 from stele.files.strict import Values
 from stele.plan.plan import Plan
 from stele.plan.validation import check
@@ -100,6 +103,24 @@ def _name_missing_folders(plan: Plan) -> None:
         if not Path(folder).expanduser().exists():
             why = "what needs it cannot be built, and existing results stay as they are"
             print(f"Stele: user_data.{dataset}: {folder} does not exist; {why}", file=sys.stderr)
+
+
+def _renew_links(plan: Plan) -> None:
+    """Points links to the user's files that lead nowhere to the folder's present place: it, or the project, was moved.
+
+    The content of the files, and not their place, decides whether a job runs again; jobs check what they read.
+    """
+    folders = {plan.paths.dataset(name, "*"): plan.data.folder(name) for name in catalogue.entries(Dataset)}
+    folders |= {plan.paths.checkpoint(key): plan.models.checkpoint_source(key).get("path") for key in plan.models.all}
+    for records, place in folders.items():
+        folder = Path(place or "").expanduser()
+        folder = folder.parent if folder.is_file() else folder  # documents in one file
+        for record in Path().glob(records) if place else ():
+            for path, facts in read_note(record, files=dict).get("files", {}).items():
+                link, file = record.parent / relative(path, str(record)), folder / facts.get("name", path)
+                if link.is_symlink() and not link.exists() and file.is_file():
+                    link.unlink()
+                    link.symlink_to(file.resolve())
 
 
 def _show_cost(plan: Plan, workflow) -> None:
@@ -192,6 +213,7 @@ def on_start(plan: Plan, workflow) -> None:
         locks.note([path for job in jobs for path in _written(job)])
         requested = [] if workflow.touch else requests.job_requests(plan, workflow.dag)
         preflight.check(plan, requested, slurm)  # a refused run leaves no stamp
+        _renew_links(plan)
         if any(job.output for job in jobs):  # an estimate of the cost writes no results
             another = f"give another folder (--config results_dir=results_{plan.settings.scale_folder})"
             check_stamp(Path(plan.settings.config.results_dir), plan.settings.scale, another)

@@ -7,7 +7,6 @@ writes its own, so two runs that start at once may both find none; the notes the
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import socket
@@ -18,7 +17,7 @@ from pathlib import Path
 
 from stele.command.parent_watch import alive, host, identity
 from stele.errors import SteleError
-from stele.files.atomic import atomic_file
+from stele.files.atomic import atomic_write_json
 from stele.files.reading import JsonObject, read_note
 
 DRIVERS = Path(".snakemake/stele-drivers")
@@ -34,10 +33,8 @@ def note(outputs: Collection[str] = ()) -> None:
 
     Each run writes its note before it reads the others, so that of two runs at least one sees the other.
     """
-    DRIVERS.mkdir(parents=True, exist_ok=True)
-    with atomic_file(_note_path()) as handle:
-        about = {"process": identity(os.getpid()), "folder": os.getcwd(), "since": time.strftime("%Y-%m-%d %H:%M")}
-        json.dump({**about, "outputs": sorted(outputs)}, handle)
+    about = {"process": identity(os.getpid()), "folder": os.getcwd(), "since": time.strftime("%Y-%m-%d %H:%M")}
+    atomic_write_json(_note_path(), {**about, "outputs": sorted(outputs)})
     for run in _others().values():
         same = set(outputs).intersection(run.get("outputs", []))
         if same and _lives(run):

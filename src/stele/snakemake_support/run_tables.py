@@ -7,7 +7,6 @@ are rendered from the existing results, and the next run builds them again.
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -16,7 +15,7 @@ from typing import Any
 
 from snakemake.iocontainers import InputFiles
 
-from stele.files.atomic import atomic_file
+from stele.files.atomic import atomic_file, atomic_write_json
 from stele.files.digests import digest
 from stele.files.formats import amount
 from stele.plan.paths import as_json
@@ -62,8 +61,7 @@ def finish_tables(plan: Plan, workflow) -> None:
         return
     written = Path(context_file(plan))
     context = written.with_name(f"unfinished-{written.name}")
-    context.parent.mkdir(parents=True, exist_ok=True)
-    context.write_text(json.dumps({**plan.requested.context(), **_rows(plan, workflow), "unfinished": True}))
+    atomic_write_json(context, {**plan.requested.context(), **_rows(plan, workflow), "unfinished": True})
     rendered = [job for job in tables if _render(job, context)]
     for job in rendered:
         if tables[job]:

@@ -124,7 +124,6 @@ class BestEpochs(Evaluation):
         figures = self.figures_of(epoch)
         if any(value > max(self.by_epoch(name).values(), default=-1.0) for name, value in figures.items()):
             parameters = [(name, value) for name, value in self.module.named_parameters() if value.requires_grad]
-            self.folder.mkdir(parents=True, exist_ok=True)
             with atomic_file(_weights(self.folder, epoch), "wb") as handle:
                 handle.write(save({name: value.detach().cpu().contiguous() for name, value in parameters}))
         return figures

@@ -52,7 +52,7 @@ def configuration(
         if earlier and old != new:
             raise SteleError(
                 f"{FOLDER / name}.yaml has {old or 'nothing'} as its {key}, unlike this call; give --name NAME for a "
-                "second adaptation, or remove the file if nothing was trained"
+                "second adaptation, remove the file if nothing was trained, or correct in it the path of a moved folder"
             )
     # the benchmarks, including the user's own data sets, and their languages
     said_before = merged(read_yaml("config.yaml"), merged(others, earlier_sets(earlier)))

@@ -50,7 +50,8 @@ class Reranked(Dense):
 
     def learns(self, row: RunKey) -> bool:
         """Whether the scorer is trained; the row's seeds and its job's options depend on it."""
-        return isinstance(self.recipe(row), Trained)
+        has_recipe = self._scorer(row) or self.rows.protocols.setting(row).get("reranking")
+        return bool(has_recipe) and isinstance(self.recipe(row), Trained)
 
     def problem(self, row: RunKey) -> Problem | None:
         """The problem of the encoder or the word vectors; `not in scale` if no pair is built that a table shows."""

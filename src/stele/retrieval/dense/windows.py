@@ -117,7 +117,6 @@ class DocumentWindows:
                 documents, without_text = documents + 1, without_text + (not texts)
         if self.writes:
             counts = {"documents": documents, "documents_without_text": without_text}
-            self.file.parent.mkdir(parents=True, exist_ok=True)
             atomic_write_json(self.file, counts)
 
     def counts(self) -> dict[str, Any]:

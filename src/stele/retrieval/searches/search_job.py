@@ -96,7 +96,6 @@ class FinishedSearches:
 
     def save(self, query_set: QuerySet, hits: Iterable[tuple[str, Hits]], facts: Mapping[str, Any]) -> None:
         """Writes a run of (query id, hits), then its facts, which mark the search as finished."""
-        self.folder.mkdir(exist_ok=True)
         write_run(self.run(query_set), hits, tag="stele")
         atomic_write_json(self.folder / f"{query_set.name}.json", facts)
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import functools
-import json
 import sys
 import threading
 from pathlib import Path
 from typing import Any
 
 from stele.cluster import squeue
-from stele.files.atomic import atomic_file
+from stele.files.atomic import atomic_write_json
 from stele.files.digests import digest
 from stele.files.reading import read_note
 
@@ -37,8 +36,7 @@ def submitted(job: Any) -> str | None:
 
 def note(job: Any) -> None:
     """Notes the digest (`content`) of a job that is about to be submitted."""
-    with atomic_file(_path(job)) as handle:
-        json.dump({"content": content(job)}, handle)
+    atomic_write_json(_path(job), {"content": content(job)})
 
 
 class EarlierJobs:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import os
 import re
 import shutil
 from abc import ABC, abstractmethod
@@ -21,7 +20,7 @@ from stele.catalogue.datasets import mirror_path
 from stele.catalogue.schema.datasets import PartFile
 from stele.command.arguments import Job, Number, Whole
 from stele.errors import SteleError, exhausted
-from stele.files.atomic import check_claimable, claim, drop_claimed
+from stele.files.atomic import atomic_file, check_claimable, claim, drop_claimed
 from stele.sources.download.fetch import fetch, fetch_first, finished, size
 from stele.sources.download.http import Failed, NotFound, Policy, Version
 from stele.sources.download.verify import Expected, Manifest, Mismatch, check, digests, is_checkable, read_checksums
@@ -70,9 +69,9 @@ class Places:
                 return None
             raise
         reasons, absent = [], True
-        for place, url, address in self._addresses(file):
+        for origin, url, address in self._addresses(file):
             try:
-                return self._take(place, url, address, self._target(url), expected, verified)
+                return self._take(origin, url, address, expected, verified)
             except (NotFound, Failed, Mismatch) as error:
                 reasons.append(str(error))
                 absent = absent and isinstance(error, NotFound)
@@ -89,14 +88,13 @@ class Places:
         """
         expected = self._generated(file, what) if self.manifest is not None else None
         reasons = []
-        for place, url, address in self._addresses(file):
+        for origin, url, address in self._addresses(file):
             whole = self._target(url)
             target = whole.with_name(f"beginning-{whole.name}")
-            whole.parent.mkdir(parents=True, exist_ok=True)
             target.unlink(missing_ok=True)  # of a killed run, whose output may be a hard link to it
             try:
-                if place == "folder":
-                    beginning: Beginning = LocalBeginning(Path(address))
+                if isinstance(address, Path):
+                    beginning: Beginning = LocalBeginning(address)
                 else:
                     # as `fetch` calls what is not the whole file, and goes on with
                     beginning = RemoteBeginning(address, whole.with_name(f"{whole.name}.part"), self.policy)
@@ -108,7 +106,6 @@ class Places:
                 log.info("%s; looking elsewhere", error)
                 continue
             facts = {**made, **beginning.facts()}
-            origin = "network" if place == "network" else "mirror"
             return FetchedFile(target, url, digests(target)["sha256"], target.stat().st_size, "nothing", origin, facts)
         raise SteleError(self._explain(file, what, reasons))
 
@@ -142,23 +139,23 @@ class Places:
             log.info("%s: no list of checksums at %s", what, sums.url)
         return expected, "nothing"
 
-    def _addresses(self, file: PartFile) -> Iterator[tuple[str, str, str]]:
-        """Yields (kind of source, upstream address, path or address to try) in the order in which they are tried."""
+    def _addresses(self, file: PartFile) -> Iterator[tuple[str, str, Path | str]]:
+        """Yields (origin, upstream address, path or address to try) in the order in which they are tried."""
         for mirror in self.mirrors:
             for url in file.addresses:
                 if mirror.startswith(("http://", "https://")):
-                    yield "http mirror", url, f"{mirror.rstrip('/')}/{quote(mirror_path(url))}"
+                    yield "mirror", url, f"{mirror.rstrip('/')}/{quote(mirror_path(url))}"
                 else:
-                    yield "folder", url, str(Path(mirror, mirror_path(url)))
+                    yield "mirror", url, Path(mirror, mirror_path(url))
         if not self.offline and self.manifest is None:
             for url in file.addresses:
                 yield "network", url, url
 
-    def _take(self, place: str, url: str, address: str, target: Path, expected: Expected, verified: str) -> FetchedFile:
-        origin = "network" if place == "network" else "mirror"
-        if place == "folder":
-            facts = _copy(Path(address), target, expected)
-            return FetchedFile(target, url, facts, target.stat().st_size, verified, origin)
+    def _take(self, origin: str, url: str, address: Path | str, expected: Expected, verified: str) -> FetchedFile:
+        target = self._target(url)
+        if isinstance(address, Path):
+            sha256 = _copy(address, target, expected)
+            return FetchedFile(target, url, sha256, target.stat().st_size, verified, origin)
         facts = finished(target, expected) or fetch(address, target, expected, self.policy)
         if verified == "nothing" and "sha256" in facts["published"]:
             verified = "hub"
@@ -186,21 +183,14 @@ class Places:
 def _copy(source: Path, target: Path, expected: Expected) -> str:
     if not source.is_file():
         raise NotFound(f"{source}: no such file")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    part = target.with_name(target.name + ".copy")
     try:
-        shutil.copyfile(source, part)
-        sha256 = check(part, expected, name=str(source))
-        with open(part, "rb") as handle:
-            os.fsync(handle.fileno())
-        os.replace(part, target)
+        with atomic_file(target, "wb") as part:
+            shutil.copyfile(source, part.name)
+            return check(Path(part.name), expected, name=str(source))
     except OSError as error:
         if exhausted(error):
             raise
         raise Failed(f"{source}: cannot be copied ({error.strerror})") from None
-    finally:
-        part.unlink(missing_ok=True)
-    return sha256
 
 
 # --- the beginning of a file, read no further than needed ---------------------------------------------------------

@@ -29,7 +29,7 @@ from stele.catalogue.schema.datasets import PartFile
 from stele.catalogue.schema.models import Model
 from stele.errors import SteleError, nearest
 from stele.files import reading
-from stele.files.atomic import atomic_write_json
+from stele.files.atomic import atomic_file, atomic_write_json
 from stele.files.digests import FileFacts
 from stele.files.paths import inside, relative
 from stele.files.reading import JsonObject
@@ -129,13 +129,8 @@ def convert(source: Path, target: Path) -> int:
             memory = tensor.untyped_storage().data_ptr()
             separate[name] = tensor.clone().contiguous() if memory in seen else tensor.contiguous()
             seen.add(memory)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        part = target.with_name(f".{target.name}.part")
-        try:
-            save_file(separate, part, metadata={"format": "pt"})
-            part.replace(target)
-        finally:
-            part.unlink(missing_ok=True)
+        with atomic_file(target, "wb") as part:
+            save_file(separate, part.name, metadata={"format": "pt"})
     log.info("%s: %d tensors to %s", source.name, len(separate), target.name)
     return len(separate)
 
