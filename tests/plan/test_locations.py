@@ -117,13 +117,3 @@ def test_generated_data_lie_in_a_users_folder_only_behind_a_wall(miniature, tmp_
     assert (given[given.index("--user-data") + 1 :] == [folder]) if wall != "none" else "--user-data" not in given
     mine = miniature(user_data={name: str(tmp_path)})
     assert dataset(mine, name) == ["--user-data", str(tmp_path)]
-
-
-def test_an_index_that_is_kept_stays_up_to_date_when_keep_index_is_turned_off(miniature, tmp_path, monkeypatch):
-    """The param of its search is the same then, so that nothing is encoded again."""
-    monkeypatch.chdir(tmp_path)
-    w = SimpleNamespace(benchmark="xor_retrieve", model="msm", setting="zero_shot_nq", seeds="pt0-ft0")
-    kept = miniature(keep_index=True).retrieval.kept_index(w)
-    assert kept and miniature().retrieval.kept_index(w) is None
-    (tmp_path / kept).mkdir(parents=True)
-    assert miniature().retrieval.kept_index(w) == kept

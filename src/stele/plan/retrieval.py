@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import ChainMap
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from stele import catalogue
@@ -166,10 +165,7 @@ class Retrieval:
         return self.protocols.data.records([PROJECTED], [w.language])
 
     def kept_index(self, w) -> str | None:
-        """The folder that keeps the index of a search; None if it is not kept or another job encodes the collection.
-
-        An index that is there is renewed with its results, so that keep_index can be turned off and nothing runs again.
-        """
-        folder = self.paths.work(f"index/{row_of(w).path}/{w.seeds}")
-        is_kept = self.paths.settings.config.keep_index or Path(folder).is_dir()
-        return folder if is_kept and not self.vectors(w) else None
+        """The folder that keeps the index of a search; None if it is not kept or another job encodes the collection."""
+        if not self.paths.settings.config.keep_index or self.vectors(w):
+            return None
+        return self.paths.work(f"index/{row_of(w).path}/{w.seeds}")
