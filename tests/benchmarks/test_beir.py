@@ -251,7 +251,7 @@ def test_of_several_splits_the_texts_are_of_that_of_the_judgments(tmp_path):
     assert list(texts_of(data)) == ["q2", "q1", "q3"]
     (tmp_path / "set/corpus/test-00001-of-00002.parquet").rename(tmp_path / "one.parquet")
     with pytest.raises(
-        SteleError, match=r"corpus/test-00000-of-00002\.parquet: number 1 of 2 \(from 0\) is not beside"
+        SteleError, match=r"corpus/test-00000-of-00002\.parquet: file 1 of 2 \(from 0\) is missing beside"
     ):
         list(Beir().passages(data, "en"))  # two of three documents were left out
     (tmp_path / "one.parquet").rename(tmp_path / "set/corpus/test-00001-of-00002.parquet")

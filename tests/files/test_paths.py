@@ -115,7 +115,7 @@ def test_the_project_s_folders_are_all_that_it_has(root):
     """A folder that is new in the project, or that it builds, has to be added."""
     ignored = {line.strip().strip("/") for line in (root / ".gitignore").read_text().splitlines()}
     have = {path.name for path in root.iterdir() if path.is_dir() and not path.name.startswith((".", "results"))}
-    built = re.search(r"rm -rf ([\w ]+)", (root / "Makefile").read_text())[1].split()
+    built = re.search(r"for folder in ([\w ]+)", (root / "Makefile").read_text())[1].split()
     assert have - ignored - {"shared", "build"} <= PROJECT
     assert {*built} - {"results"} <= PROJECT and results_problem("results", root) is None
     assert all(os.path.isdir(root / name) or name in ignored for name in PROJECT)

@@ -16,8 +16,12 @@ from collections.abc import Callable
 from functools import cache, lru_cache
 
 # a tag's content before its ">", which ends the tag even in quotation marks (MediaWiki's preprocessor); a "<" is in
-# an attribute in quotation marks, where it begins no tag, or after a letter of an unquoted value (name=p<a>)
-ATTRIBUTES = r"""(?:[^<>"']++|"[^">]*+(?:"|(?=>))|'[^'>]*+(?:'|(?=>))|["']|(?<=[^\s<>"'])<(?![/!])|<(?![a-zA-Z/!]))*+"""
+# an attribute in quotation marks, where it begins no tag, or after a letter of an unquoted value (name=p<a>); without
+# a ">" near, it is not parsed, so that a page of unclosed tags takes linear time
+ATTRIBUTES = (
+    "(?=[^>]{0,9999}+>)"
+    r"""(?:[^<>"']++|"[^">]*+(?:"|(?=>))|'[^'>]*+(?:'|(?=>))|["']|(?<=[^\s<>"'])<(?![/!])|<(?![a-zA-Z/!]))*+"""
+)
 
 
 def one_of(names: str) -> str:
