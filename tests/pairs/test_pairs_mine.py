@@ -72,7 +72,7 @@ def test_text_that_the_tokenizer_does_not_know_is_named(mined, method, caplog):
     """An English vocabulary and Amharic text; not refused, as KEPT's own languages have Khmer, which mBERT lacks."""
     unknown = [(f"u{n}", ["አዲስ አበባ ናት።"] * 20) for n in range(9)]
     mined([*random_documents(30), *unknown[:1]], method=method, **RECIPES[method])
-    assert not caplog.records
+    assert "of the tokens" not in caplog.text
     mined([*random_documents(2), *unknown], method=method, **RECIPES[method])
     assert re.search("xx: more than half of the tokens are .*unk.*: the tokenizer of checkpoint", caplog.text, re.I)
 
