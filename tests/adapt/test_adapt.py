@@ -363,7 +363,7 @@ def test_other_steps_or_documents_under_the_same_name_are_refused(project, tmp_p
         (["--hours", "1", "--steps", "5"], "the other follows from it"),
         (["--steps", "0"], "--steps: found 0, want a number above 0"),
         (["--seeds", "-1"], "--seeds: found -1, want a number above 0"),
-        (["--name", "my.scale"], "--name my.scale: names that end in .scale"),
+        (["--name", "my.scale"], "--name my.scale: it ends in .scale"),
     ],
 )
 def test_a_wrong_option_is_one_sentence(project, capsys, words, said):

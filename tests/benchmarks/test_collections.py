@@ -41,7 +41,7 @@ def test_of_an_id_that_comes_twice_the_last_document_stands(data, caplog):
 
 
 def test_judged_documents_that_are_not_there_are_counted(data, folder, caplog):
-    """As those of a set in BEIR's layout are: ids that lost their zeros lowered the numbers in silence."""
+    """Ids in judgments that lost their leading zeros lower the scores, so the log counts the missing documents."""
     put(folder / "qrels.1-25.spanish.gz", "1 0 1 1\n1 0 02 1\n1 0 03 0\n")
     list(AdHocCollection().passages(data, "es"))
     assert "es: 2 judged documents are not in the collection (02, 03)" in caplog.text

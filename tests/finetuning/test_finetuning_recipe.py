@@ -93,7 +93,7 @@ def jobs(scale="paper"):
 
 
 def test_every_recipe_of_the_papers_is_here():
-    """Others are their authors' own, such as those of docs/adding."""
+    """A recipe that no row of the papers uses, such as the example in docs/adding, may have other values."""
     plan = jobs()
     named = {str(plan.protocols.recipe(row)).partition("-")[0] for row in plan.requested.all_rows}
     recipes = named & set(catalogue.load("recipes")["finetuning"])

@@ -117,7 +117,7 @@ def run(args: Adapt) -> None:
     name, model = model_of(args.model, encoding_of(args.encoding), args.name)
     path = inside(FOLDER, f"{name}.yaml", f"the encoder {args.model}")
     if name.endswith(".scale"):
-        raise SteleError(f"--name {name}: names that end in .scale are those of scales; give another name")
+        raise SteleError(f"--name {name}: it ends in .scale, as the names of scale files do; give another name")
     documents = by_language(args.documents, languages_known(Path("config.yaml"), path, args.configfile))
     shown = (f"{code} ({amount(len(of.files), 'file')}, {of.size / 1e6:.2f} MB)" for code, of in documents.items())
     print(f"Documents: {', '.join(shown)}")
