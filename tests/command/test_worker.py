@@ -33,14 +33,11 @@ def run(args: Probe) -> None:
 
 @pytest.fixture
 def tree(tmp_path, root):
-    """A copy of both packages with a command `probe`; the worker has nothing to preload."""
+    """A copy of both packages with a command `probe`."""
     source = tmp_path / "src"
     subprocess.run(["cp", "-r", str(root / "src"), str(source)], check=True)
     for folder in ("stele/sources", "stele_world"):
         (source / folder / "probe.py").write_text(PROBE)
-    text = (source / "stele/command/worker.py").read_text()
-    start, end = text.index("PRELOAD = ("), text.index(")\nREQUEST_TIMEOUT")
-    (source / "stele/command/worker.py").write_text(text[:start] + 'PRELOAD = ("json",' + text[end:])
     return tmp_path
 
 
@@ -54,7 +51,7 @@ def environment(tree, request):
     temporary.mkdir()
     env = {**os.environ, "PYTHONPATH": str(tree / "src"), "MARK": "mine", "TMPDIR": str(temporary)}
     env.pop("STELE_DRIVER", None)
-    code = "import os, sys, time; from stele.command.worker import start; print(start(), flush=True); time.sleep(900)"
+    code = "import time; from stele.command.worker import start; print(start(['json']), flush=True); time.sleep(900)"
     driver = subprocess.Popen([sys.executable, "-c", code], env=env, stdout=subprocess.PIPE, text=True)
     yield {**env, "STELE_WORKER": driver.stdout.readline().strip(), "DRIVER": str(driver.pid)}
     driver.kill()

@@ -18,8 +18,21 @@ from stele.snakemake_support import hooks
 def test_without_a_worker_a_run_goes_on_and_says_so(monkeypatch, capsys):
     monkeypatch.setattr("stele.command.worker.start", mock.Mock(side_effect=OSError("AF_UNIX path too long")))
     monkeypatch.delenv("STELE_WORKER", raising=False)
-    hooks._start_worker()
+    hooks._start_worker(["score", "table"])
     assert "STELE_WORKER" not in os.environ and "no local worker" in capsys.readouterr().err
+
+
+def test_a_worker_loads_what_its_jobs_need_and_there_is_none_for_one_job(monkeypatch):
+    start = mock.Mock(return_value="/socket")
+    monkeypatch.setattr("stele.command.worker.start", start)
+    monkeypatch.setattr(hooks.snakemake_patches, "measure_children_of_worker", mock.Mock())
+    for rules, torch in ((["retrieve"], None), (["score", "table"], False), (["retrieve", "score"], True)):
+        monkeypatch.delenv("STELE_WORKER", raising=False)
+        hooks._start_worker(rules)
+        assert os.environ.get("STELE_WORKER") == (None if torch is None else "/socket")
+        if torch is not None:
+            (modules,) = start.call_args.args
+            assert "pandas" in modules and ("torch" in modules) == torch
 
 
 def test_a_damaged_config_yaml_is_named_with_the_line(tmp_path, monkeypatch):

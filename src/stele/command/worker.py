@@ -1,4 +1,4 @@
-"""An optional local worker: it has torch and transformers loaded and forks a child for each command.
+"""An optional local worker: it has libraries loaded, torch where a job needs it, and forks a child for each command.
 
 The worker loads third-party packages only, never Stele's own modules, so each child runs the code as it is on disk.
 `python -m stele` asks the worker named in `STELE_WORKER` and runs the command itself when there is none.
@@ -27,21 +27,12 @@ from pathlib import Path
 
 from stele.command.hand_over import DECLINED, FORWARDED
 
-PRELOAD = (
+PRELOAD = (  # for the commands of all rules
     "numpy",
-    "torch",
-    "transformers.models.auto.modeling_auto",
-    "transformers.models.auto.tokenization_auto",
-    "transformers.models.xlm_roberta.modeling_xlm_roberta",
-    "transformers.models.bert.modeling_bert",
-    "transformers.models.bert.tokenization_bert",
-    "transformers.models.xlm_roberta.tokenization_xlm_roberta",
-    "transformers.models.longformer.modeling_longformer",
     "pyarrow.csv",
     "pyarrow.pandas_compat",
     "pyarrow.parquet",
     "pandas",
-    "faiss",
     "numba",
     "nltk.tokenize.punkt",
     "pydantic.main",
@@ -57,12 +48,23 @@ PRELOAD = (
     "matplotlib.backends.backend_pdf",
     "jinja2",
 )
+TORCH = (  # for those of the rules whose environment is `torch`
+    "torch",
+    "transformers.models.auto.modeling_auto",
+    "transformers.models.auto.tokenization_auto",
+    "transformers.models.xlm_roberta.modeling_xlm_roberta",
+    "transformers.models.bert.modeling_bert",
+    "transformers.models.bert.tokenization_bert",
+    "transformers.models.xlm_roberta.tokenization_xlm_roberta",
+    "transformers.models.longformer.modeling_longformer",
+    "faiss",
+)
 REQUEST_TIMEOUT = 10.0  # seconds that a client may take to say what it wants
 SOCKET_PATH = 107  # bytes of sun_path, without the zero that ends it: unix(7)
 
 
-def start() -> str:
-    """Starts a worker that ends with this process; returns the path of its socket.
+def start(modules: Iterable[str]) -> str:
+    """Starts a worker that loads some modules and ends with this process; returns the path of its socket.
 
     If TMPDIR is too long for the path of a socket, the socket is in /tmp, in a folder that only this user can access.
     """
@@ -79,7 +81,7 @@ def start() -> str:
     environment = {**os.environ, "STELE_DRIVER": identity(os.getpid()), "TOKENIZERS_PARALLELISM": "false"}
     environment.pop("STELE_WORKER", None)
     subprocess.Popen(
-        [sys.executable, "-m", "stele.command.worker", str(path), str(server.fileno())],
+        [sys.executable, "-m", "stele.command.worker", str(path), str(server.fileno()), *modules],
         pass_fds=[server.fileno()],
         env=environment,
         stdin=subprocess.DEVNULL,
@@ -101,14 +103,14 @@ def _file_of_child(path: str, client: int) -> Path:
     return Path(f"{path}-{client}")
 
 
-def serve(server: socket.socket) -> None:
+def serve(server: socket.socket, modules: Iterable[str]) -> None:
     """Accepts commands for as long as the driver lives; one process, no threads, so that forking is safe."""
     import importlib
 
     from stele.command.parent_watch import alive, identity
 
     driver, worker = os.environ.get("STELE_DRIVER", ""), identity(os.getpid())
-    for name in PRELOAD:
+    for name in modules:
         try:
             importlib.import_module(name)
         except ImportError:  # an environment without this package: its commands say so themselves
@@ -261,7 +263,7 @@ def _kill(child: int, number: int) -> None:
 if __name__ == "__main__":
     path, descriptor = Path(sys.argv[1]), int(sys.argv[2])
     try:
-        serve(socket.socket(fileno=descriptor))
+        serve(socket.socket(fileno=descriptor), sys.argv[3:])
     finally:
         path.unlink(missing_ok=True)
         with contextlib.suppress(OSError):

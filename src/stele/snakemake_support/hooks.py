@@ -7,12 +7,14 @@ import gc
 import os
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
 from stele import catalogue
 from stele.artifacts.integrity import VERIFY_WHOLE
+from stele.catalogue.schema.costs import rule_facts
 from stele.catalogue.schema.datasets import Dataset
 from stele.cluster import cost_page, job_environment, preflight, requests, settings
 from stele.cluster.work import device
@@ -226,7 +228,7 @@ def on_start(plan: Plan, workflow) -> None:
     snakemake_patches.drop_rate_limit(workflow, local=workflow.local_exec)
     wanted = os.environ.get("STELE_USE_WORKER") == "1" and not job_environment.methods(workflow)
     if wanted and "STELE_WORKER" not in os.environ:
-        _start_worker()
+        _start_worker([job.rule.name for job in jobs if job.is_shell])
     progress.begin(plan, workflow)
     snakemake_patches.end_jobs_when_interrupted()
 
@@ -239,12 +241,18 @@ def _written(job) -> list[str]:
     return [*map(str, job.output), *([apply_wildcards(state, job.wildcards_dict)] if state else [])]
 
 
-def _start_worker() -> None:
-    """Starts the local worker. Without one (no sockets, a full disk) jobs take longer, but give the same results."""
+def _start_worker(rules: Sequence[str]) -> None:
+    """Starts the local worker for the jobs of some rules, unless it is one, which loads only what it needs by itself.
+
+    Without one (no sockets, a full disk) jobs take longer, but give the same results.
+    """
     from stele.command import worker
 
+    if len(rules) < 2:
+        return
+    torch = any(rule_facts(rule).environment == "torch" for rule in rules)
     try:
-        os.environ["STELE_WORKER"] = worker.start()
+        os.environ["STELE_WORKER"] = worker.start([*(worker.TORCH if torch else ()), *worker.PRELOAD])
         snakemake_patches.measure_children_of_worker(os.environ["STELE_WORKER"])
     except OSError as error:
         print(f"Stele: no local worker, so each job loads its libraries anew: {error}", file=sys.stderr)
