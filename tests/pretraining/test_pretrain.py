@@ -73,7 +73,7 @@ def test_every_objective_writes_an_encoder(run, tmp_path, base, objective, capsy
     else:
         assert chances == {name: pytest.approx(choices.get(objective, 6), rel=1e-3) for name in tasks}
     assert record["losses"].keys() <= record["chance"].keys() and f"{tasks[0]}: loss " in log
-    main(["pretraining", "losses", str(out / "record.json")])
+    assert main(["pretraining", "losses", str(out / "snapshots/step-2/record.json"), str(out / "record.json")]) == 0
     first = f"| mine | {tasks[0]} | 6 | {record['losses'][tasks[0]]:.2f} | {record['chance'][tasks[0]]:.2f} |"
     assert first in capsys.readouterr().out
     assert record["arithmetic"]["flops"] == pytest.approx(6 * record["arithmetic"]["flops_per_step"])

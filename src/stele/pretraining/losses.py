@@ -24,6 +24,8 @@ def run(args: Losses) -> None:
     print("| model | task | steps | loss | by chance | learnt |\n| --- | --- | --- | --- | --- | --- |")
     for path in args.records:
         record = read_record(path)
+        if "step" in record:  # of a snapshot, whose run has a record of its own
+            continue
         if "chance" not in record:
             raise SteleError(f"{path}: found a record of job {record.get('job')!r}, want 'pretrain' with key `chance`")
         for task, chance in record["chance"].items():
