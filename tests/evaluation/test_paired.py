@@ -42,6 +42,12 @@ def test_seeds_are_averaged_by_query():
     assert over_seeds(np.array(third)).tolist() == over_seeds(np.array(third[::-1])).tolist()
 
 
+def test_what_one_seed_s_result_says_holds_for_the_system():
+    facts = {"benchmark": "mrtydi", "average": "macro", "labels": frozenset({"diverged pretraining"})}
+    system = stack([scores("0.csv", [[0.1]]), scores("1.csv", [[0.2]], **facts)])
+    assert {name: getattr(system, name) for name in facts} == facts
+
+
 def test_a_difference_by_rounding_is_a_tie():
     pairs = Pairs(np.array([[0.1 + 0.2, 0.5]]), np.array([[0.3, 0.4]]), np.array(["en", "en"]))
     assert pairs.differences().tolist() == [0.0, pytest.approx(0.1)]
