@@ -95,6 +95,14 @@ def test_a_weight_is_the_least_with_the_best_ap_of_the_other_folds(fusing, depth
         assert chosen[topic] == min(alpha for alpha in mean if mean[alpha] == max(mean.values()))
 
 
+@pytest.mark.parametrize(("value", "chosen"), [(0.50004, 0), (0.50006, 60)])
+def test_weights_of_one_ap_to_four_digits_are_equally_good(monkeypatch, value, chosen):
+    ap = np.where(np.arange(len(fuse.ALPHAS)) == 60, value, 0.5)
+    monkeypatch.setattr(fuse, "average_precisions", lambda *arguments: ap)
+    folds = fuse.choose_weights({"1": [], "2": []}, {"1": {}, "2": {}}, {"1": 0, "2": 1}, 10)
+    assert [fold.chosen for fold in folds] == [chosen] * 2
+
+
 def test_scores_that_are_equal_in_a_run_are_ties():
     """Their order is that of ids, as trec_eval reads the run that the weight was chosen for."""
     topic = fuse.candidates([("a", 1 + 1e-9), ("b", 1.0)], [])
