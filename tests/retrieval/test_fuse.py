@@ -118,14 +118,16 @@ def test_folds_are_of_like_sizes_and_stay_when_topics_come_in_another_order():
 
 
 def test_folds_of_one_s_own_or_by_hash_where_those_are_of_other_benchmarks(fusing, tmp_path, caplog):
-    (tmp_path / "own").mkdir()
-    (tmp_path / "own/made.txt").write_text("".join(f"{t} {'ab'[int(t) % 2]}\n" for t in TOPICS))
+    (tmp_path / "own/deeper").mkdir(parents=True)
+    for path, names in (("made.txt", "ab"), ("deeper/made.txt", "abc")):  # the one beside the record counts
+        (tmp_path / "own" / path).write_text("".join(f"{t} {names[int(t) % len(names)]}\n" for t in TOPICS))
     folds = ["--folds", str(record(tmp_path / "own", content="own"))]
     given = random_hits(1, 30, 2.0), random_hits(2, 20, -1.0), random_judgments(3)
     with open(fusing("own", *given, *folds) / "alpha.csv") as lines:
         rows = [row for row in csv.DictReader(lines) if row["topics"]]
     assert [row["topics"].split() for row in rows] == [TOPICS[1::2], TOPICS[::2]]
-    (tmp_path / "own/made.txt").rename(tmp_path / "own/Made.txt")
+    for path in (tmp_path / "own").rglob("made.txt"):
+        path.rename(path.with_name("Made.txt"))
     facts = json.loads((fusing("other", *given, *folds) / "retrieval.json").read_text())
     assert len(facts["searches"]["xx"]["alphas"]) == 5
     assert "no made.txt beside it, so the fold of a topic follows from the hash of its id" in caplog.text
