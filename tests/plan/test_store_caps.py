@@ -29,6 +29,13 @@ def test_draws_are_those_of_the_schedule(miniature, model):
     assert run_sizes.drawn(recipe) == pytest.approx({recipe.store_of(name): n for name, n in counted.items()}, rel=0.02)
 
 
+def test_a_model_of_the_catalogue_reads_the_store_of_its_tokenizer(plan):
+    """Also the model that draws most, by which the store is cut."""
+    for model in MODELS:
+        tokenizer, records = plan.models.tokenizer(model), plan.stores.pairs(SimpleNamespace(model=model))
+        assert records and all(f"/{tokenizer}/" in record for record in records.values()), model
+
+
 def test_a_model_that_draws_more_than_the_catalogue_s_has_a_store_of_its_own(paper):
     """Larger shared stores would be mined again, and all models trained again that read them."""
     plain = paper().stores
