@@ -30,15 +30,18 @@ def test_two_benchmarks_share_one_calibration_of_an_encoder(small):
     assert "calibration" not in small.rows.inputs(CALIBRATED._replace(setting="direct"), "pt0-ft0")
 
 
-def test_the_pairs_are_those_of_all_benchmarks_in_one_direction_each(small, plan):
+def test_the_pairs_are_those_of_all_benchmarks_in_one_direction_each(small, plan, paper):
     pairs = ["ar-en", "es-en", "fr-en", "ru-en", "sw-en", "th-en", "ar-ru", "ja-fr"]
     assert small.calibration.pairs("ccp") == pairs
     inputs = small.calibration.inputs(W)
     languages = ["ar", "en", "es", "fr", "ja", "ru", "sw", "th"]
     assert inputs["documents"] == [small.paths.documents("cc100", language) for language in languages]
     assert inputs["encoder"] == small.rows.inputs(CALIBRATED, "pt0-ft0")["encoder"]
-    paper = plan.calibration.pairs("ccp")
-    assert len(paper) == len({frozenset(pair.split("-")) for pair in paper}) == 74 + 15
+    learnt = plan.calibration.pairs("ccp")
+    assert len(learnt) == len({frozenset(pair.split("-")) for pair in learnt}) == 74 + 15
+    setting = {"kind": "calibrated", "calibration": "ccp", "operation": "shifted"}
+    added = paper(add_settings={"xsa": {"calibrated": setting}}).calibration
+    assert "en-fr" in added.languages("xsa") and added.pairs("ccp") == [*learnt, "de-es", "es-fr"]
 
 
 @pytest.mark.parametrize("benchmark", ["tatoeba", "tatoeba_pairs"])
