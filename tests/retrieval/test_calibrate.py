@@ -106,6 +106,17 @@ def test_a_killed_job_goes_on_and_writes_the_same_bytes(
     assert one["rotations"] == other["rotations"] and one["content"] == other["content"]
 
 
+def test_a_killed_job_goes_on_with_one_more_pair(run, tmp_path, monkeypatch):
+    """What is learnt of a language or a pair is the same beside other pairs."""
+    run("fr-en", "ar-en", output="whole")
+    killed(lambda: run("fr-en"), kill_at(calibrate.records, "write_folder_record"))
+    ran, epoch = [], rotation.Adversarial.run_epoch
+    monkeypatch.setattr(rotation.Adversarial, "run_epoch", lambda self: ran.append(self.key) or epoch(self))
+    run("fr-en", "ar-en")
+    assert len(ran) == RECIPE["rotation"]["epochs"]
+    assert (tmp_path / "out" / FILE).read_bytes() == (tmp_path / "whole" / FILE).read_bytes()
+
+
 def test_vectors_are_dropped_after_a_language_s_last_pair(run, tmp_path, monkeypatch):
     held, forget = [], calibrate.CalibrationJob.forget
 
