@@ -97,6 +97,12 @@ def test_averages_over_other_languages_are_not_compared(bench):
     assert ranks["c", "ar"] == "best", "its language can be compared"
 
 
+def test_of_two_sets_of_languages_that_as_many_rows_have_the_larger_is_ranked(bench):
+    full, half = {"ar": 0.1, "sw": 0.1}, {"sw": 0.9}
+    ranks = _ranks(bench, {"a": full, "b": {"ar": 0.2, "sw": 0.2}, "c": half, "d": {"sw": 0.8}}, **TABLE)
+    assert {row: mark for (row, column), mark in ranks.items() if column == "avg"} == {"b": "best"}
+
+
 # --- no row above a guess ---------------------------------------------------------------------------------------------
 def _guessed(bench, values, **replace):
     """Ranks in ar, page and tests of rows with (value, guess, error); a row without a guess has its value alone."""
