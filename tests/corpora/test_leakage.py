@@ -10,7 +10,8 @@ from stele.benchmarks.reader import ParallelTextsReader
 from stele.benchmarks.types import ParallelTexts
 from stele.command import cli
 from stele.config.user_sets import user_sets
-from stele.corpora.leakage import EXAMPLES, evaluated_texts
+from stele.corpora.leakage import EXAMPLES, EvaluatedText, evaluated_texts, report
+from stele.text.overlap import Overlap
 from tests.retrieval.recorded import put
 from tests.sealed import write_sealed
 
@@ -68,6 +69,14 @@ def test_planted_passages_and_queries_are_counted_and_shown(tmp_path, add, capsy
     assert {("de", "p0", "de/d0", "exact"), ("fr", "p5", "fr/d0", "near"), ("fr", "p6", "fr/d1", "near")} <= shown
     assert len(record["examples"]["passages"]) == 7 <= EXAMPLES
     assert "set: 7 of 60 passages stand in the 9 documents (5 as they are, 2 nearly)" in capsys.readouterr().err
+
+
+def test_of_each_kind_of_match_so_many_examples_are_shown():
+    texts = [EvaluatedText("passages", "de", str(number), "text") for number in range(2 * EXAMPLES + 1)]
+    overlaps = {number: Overlap("de/d0", 0.5, number <= EXAMPLES) for number in range(len(texts))}
+    counts, examples = report(iter(texts), overlaps)
+    assert (counts["passages"]["exact"], counts["passages"]["near"]) == (EXAMPLES + 1, EXAMPLES)
+    assert [shown["match"] for shown in examples["passages"]] == ["exact"] * EXAMPLES + ["near"] * EXAMPLES
 
 
 def test_texts_of_a_benchmark_of_pairs_are_read_language_by_language(tmp_path):
