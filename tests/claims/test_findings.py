@@ -169,6 +169,7 @@ def test_a_claim_that_no_verdict_can_come_of_makes_no_other_easier():
 
 def test_a_mean_of_eleven_perfect_scores_is_at_the_ceiling():
     assert extreme([100.00000000000001, 100.0], 100, 1.0) == "ceiling"
+    assert extreme([120.0, 100.0], 100, 1.0) == "", "numbers above the scale are none of it"
 
 
 @pytest.mark.parametrize(
