@@ -94,6 +94,7 @@ def test_the_hubs_library_reads_the_index_of_a_model_card(tmp_path, capsys):
         {"labels": ["generated data"]},
         {"labels": ["stand-in checkpoint"]},
         {"labels": ["limited"]},
+        {"labels": ["record without digest"]},
         {"setting": "zero_shot_marco"},
         {"of": "xlmr"},  # trained here, from that one
     ],
