@@ -306,6 +306,21 @@ def test_documents_are_in_a_language_that_add_languages_describes(project, tmp_p
     assert cli.main(words) == 0
 
 
+def test_languages_of_config_yaml_of_an_earlier_call_and_of_this_one_are_all_described(project, tmp_path):
+    """A folder is of its code's language whichever of them describes it, as in the run that follows."""
+    entry = {"name": "N", "script": "Latin", "script_kind": "alphabet", "family": "f"}
+    for code, name in (("aaaa", "de"), ("bbbb", "fr")):
+        (tmp_path / "text" / code).mkdir()
+        (tmp_path / f"text/{name}.txt").rename(tmp_path / f"text/{code}/{name}.txt")
+    of_project, given = read_yaml("config.yaml"), read_yaml("mine.yaml")
+    Path("config.yaml").write_text(yaml.safe_dump(of_project | {"add_languages": {"aaaa": entry}}))
+    for code in ("bbbb", "cccc"):
+        Path("mine.yaml").write_text(yaml.safe_dump(given | {"add_languages": {code: entry}}))
+        assert call("--languages", "sw", "--steps", "40") == 0
+        assert written()["models"]["encoder-msm"]["override"]["languages"] == ["aaaa", "bbbb"]
+    assert written()["add_languages"].keys() == {"bbbb", "cccc"}
+
+
 def test_a_language_that_nobody_knows_gets_the_nearest_code_and_too_few_seeds_a_word(project, capsys):
     assert call("--languages", "sww") == 1 and "'sw'" in capsys.readouterr().err
     assert call("--seeds", "2", "--steps", "40") == 0

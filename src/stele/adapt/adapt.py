@@ -17,6 +17,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Sequence
+from functools import reduce
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
@@ -48,6 +49,7 @@ from stele.adapt.planning.earlier_calls import (
 )
 from stele.artifacts import records
 from stele.catalogue import entries, read_yaml, whole
+from stele.catalogue.scales import deep_merge
 from stele.catalogue.schema.adaptation import AdaptationRules
 from stele.catalogue.schema.languages import Language
 from stele.catalogue.user_documents import by_language
@@ -227,9 +229,9 @@ def refuse_few_positions(plan: Plan, name: str) -> None:
 
 
 def languages_known(*files: Path | None) -> dict[str, Language]:
-    """The languages of the catalogue and of `add_languages` in the last of these configurations that has the key."""
-    contents = [read_yaml(file) for file in files if file and file.is_file()]
-    added = next((keys["add_languages"] for keys in reversed(contents) if "add_languages" in keys), None) or {}
+    """The languages of the catalogue and of `add_languages` in these configurations, merged as Snakemake does."""
+    contents = (read_yaml(file) for file in files if file and file.is_file())
+    added = reduce(lambda base, values: deep_merge(values, base), contents).get("add_languages") or {}
     return {**entries(Language), **validate(dict[str, Language], added, "add_languages")}
 
 

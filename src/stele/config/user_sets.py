@@ -125,11 +125,9 @@ def files_of(folder: Path) -> dict[str, tuple[str, str]]:
 
 
 def merged(values: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """Merges two configurations; the keys of `over` win, and models and data sets are merged by name."""
-    both = {
-        key: {**(values.get(key) or {}), **(over.get(key) or {})} for key in ("models", *KEYS) if values.get(key)
-    }  # fmt: skip
-    return {**values, **over, **both}
+    """Merges two configurations; the keys of `over` win; models, languages and data sets are merged by name."""
+    by_name = [key for key in ("models", "add_languages", *KEYS) if values.get(key)]
+    return {**values, **over, **{key: {**values[key], **(over.get(key) or {})} for key in by_name}}
 
 
 def earlier_sets(path: Path, benchmarks: Sequence[str]) -> dict[str, Any]:

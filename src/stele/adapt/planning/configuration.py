@@ -87,7 +87,7 @@ def configuration(
     user_data = {**sets, "user_data": {**corpus, **sets["user_data"]}}
     values |= {key: entries_by_name for key, entries_by_name in user_data.items() if entries_by_name}
     kept = {key: value for key, value in earlier.items() if key not in {*values, *KEYS}}
-    return merged({**kept, **others}, merged(earlier_sets(earlier), values))
+    return merged(merged(kept, others), merged(earlier_sets(earlier), values))
 
 
 def command_line(words: Sequence[str]) -> str:
