@@ -21,13 +21,14 @@ Other systems' embeddings can be scored, too (`--run en-es=EN.npy,ES.npy`): rows
 from __future__ import annotations
 
 import gzip
-import io
 import logging
 import re
 import tarfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path, PurePosixPath
+from typing import IO
 
 from stele import catalogue
 from stele.benchmarks._files import below, folder_of, identifier, lines, refuse_again
@@ -175,12 +176,12 @@ def text_of(content: bytes, where: str) -> str:
 def _members(paths: Sequence[Path], language: str) -> Iterator[tuple[str, bytes]]:
     """Yields the documents in an archive; reads it to its very end, so that truncation raises SteleError."""
     last = ""
-    with (
-        reading(lambda: f"{paths[0]}{f', after {last}' if last else ''}", "tar archive"),
-        io.BufferedReader(_Joined(paths), 1 << 20) as joined,
-        gzip.GzipFile(fileobj=joined) if joined.peek(2)[:2] == b"\x1f\x8b" else joined as stream,
-        tarfile.open(fileobj=stream, mode="r|", tarinfo=TarMember) as archive,
-    ):
+    with reading(lambda: f"{paths[0]}{f', after {last}' if last else ''}", "tar archive"), ExitStack() as stack:
+        handles = [stack.enter_context(open(path, "rb")) for path in paths]
+        stream = _Joined(handles)
+        if handles[0].peek(2)[:2] == b"\x1f\x8b":
+            stream = gzip.GzipFile(fileobj=stream)
+        archive = stack.enter_context(tarfile.open(fileobj=stream, mode="r|", tarinfo=TarMember))
         for member in archive:
             archive.members = []  # it would keep all
             last = member.name
@@ -192,30 +193,14 @@ def _members(paths: Sequence[Path], language: str) -> Iterator[tuple[str, bytes]
             pass
 
 
-class _Joined(io.RawIOBase):
-    """File object over several files, read one after the other."""
+class _Joined:
+    """File object over several open files, read one after the other."""
 
-    def __init__(self, paths: Sequence[Path]) -> None:
-        self._paths, self._handle = iter(paths), None
+    def __init__(self, handles: Sequence[IO[bytes]]) -> None:
+        self._handles = handles
 
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer) -> int:
-        while True:
-            if self._handle is None:
-                if (path := next(self._paths, None)) is None:
-                    return 0
-                self._handle = open(path, "rb")  # noqa: SIM115 - closed at its end
-            if count := self._handle.readinto(buffer):
-                return count
-            self._handle.close()
-            self._handle = None
-
-    def close(self) -> None:
-        if self._handle is not None:
-            self._handle.close()
-        super().close()
+    def read(self, size: int) -> bytes:
+        return next(filter(None, (handle.read(size) for handle in self._handles)), b"")
 
 
 def _check_parts(paths: Sequence[Path]) -> None:
