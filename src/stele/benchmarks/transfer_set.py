@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from stele.artifacts.records import read_record
 from stele.benchmarks._files import located
@@ -91,33 +92,25 @@ class MinedNegatives:
         self.collections: dict[str, dict] = read_record(record).get("pools", {})
         if not self.collections or not isinstance(self.collections, dict):
             raise SteleError(f"{record}: not a record of mined negatives; `stele retrieval hard_negatives` writes one")
-        self._read: dict[str, _Negatives] = {}
+        self._read: dict[str, tuple[list, Any, dict[str, int]]] = {}
 
     def of(self, language: str, question: str) -> list[Passage] | None:
         """Negatives of a question, the best hit first; None if none were mined. Raises SteleError for a bad file."""
         if language not in self.collections:
             return None
-        if language not in self._read:
-            self._read[language] = _Negatives(self.folder, language)
-        with reading(self.folder / MINED_QUESTIONS.format(collection=language), "Parquet file", MINE_AGAIN):
-            return self._read[language].of(question)
-
-
-class _Negatives:
-    def __init__(self, folder: Path, collection: str) -> None:
-        file = folder / MINED_PASSAGES.format(collection=collection)
-        passages = typed_columns(file, {"id": str, "title": str, "text": str}, MINE_AGAIN)
-        file = folder / MINED_QUESTIONS.format(collection=collection)
-        questions = typed_columns(file, {"question": str, "passages": list}, MINE_AGAIN)
-        self.passages, self.lists = list(passages.values()), questions["passages"]
-        self.line = {question: line for line, question in enumerate(questions["question"].to_pylist())}
-
-    def of(self, question: str) -> list[Passage] | None:
-        line = self.line.get(question)
-        if line is None:
-            return None
-        lines = self.lists[line].values
-        return [Passage(*values) for values in zip(*(c.take(lines).to_pylist() for c in self.passages), strict=True)]
+        path = self.folder / MINED_QUESTIONS.format(collection=language)
+        with reading(path, "Parquet file", MINE_AGAIN):
+            if language not in self._read:
+                file = self.folder / MINED_PASSAGES.format(collection=language)
+                passages = typed_columns(file, {"id": str, "title": str, "text": str}, MINE_AGAIN)
+                questions = typed_columns(path, {"question": str, "passages": list}, MINE_AGAIN)
+                line_of = {question: line for line, question in enumerate(questions["question"].to_pylist())}
+                self._read[language] = list(passages.values()), questions["passages"], line_of
+            columns, lists, line_of = self._read[language]
+            if question not in line_of:
+                return None
+            lines = lists[line_of[question]].values
+            return [Passage(*values) for values in zip(*(c.take(lines).to_pylist() for c in columns), strict=True)]
 
 
 def replaced(
