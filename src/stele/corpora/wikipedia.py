@@ -89,7 +89,7 @@ def run(args: Wikipedia) -> None:
             redirects=aside.redirects.rows,
             rejects=aside.rejects,
             dropped=dict(aside.dropped),
-            duplicate_titles=aside.duplicate_titles(),
+            duplicate_titles=_repeated(aside.titles),
         )
     log.info("%s %s: %s", args.language, args.shard, {**writer.counts, "dropped": dict(aside.dropped)})
 
@@ -117,7 +117,7 @@ class Aside:
         self.rejects, self.first_reject = 0, ""
         self.redirects = stack.enter_context(RowWriter(folder / "redirects.parquet", ("title", "target")))
         self._file: IO[str] = stack.enter_context(atomic_file(folder / "rejects.jsonl"))
-        self._titles, self._ids = array("Q"), array("Q")
+        self.titles, self.ids = array("Q"), array("Q")  # of articles and redirects; of articles
 
     def reject(self, title: str, error: Exception) -> None:
         self.rejects += 1
@@ -126,25 +126,11 @@ class Aside:
         self.first_reject = self.first_reject or line
         self._file.write(line + "\n")
 
-    def redirect(self, title: str, target: str) -> None:
-        self.saw(title)
-        self.redirects.add((title, target))
-
-    def saw(self, title: str) -> None:
-        self._titles.append(text_number(title))
-
-    def saw_document(self, page_id: str) -> None:
-        self._ids.append(text_number(page_id))
-
-    def duplicate_titles(self) -> int:
-        """Number of articles and redirects whose title occurred before."""
-        return _repeated(self._titles)
-
     def check(self, documents: int, path: Path) -> None:
         """Raises SteleError if more than ten pages and more than one in a thousand could not be parsed, or if pages
         share an id, which has to identify a document.
         """
-        if repeated := _repeated(self._ids):
+        if repeated := _repeated(self.ids):
             raise SteleError(
                 f"{path}: {repeated} pages have the id of an earlier page, which happens in no dump of one wiki; "
                 "it may be put together from several dumps: fetch it again"
@@ -154,6 +140,7 @@ class Aside:
 
 
 def _repeated(digests: array[int]) -> int:
+    """Number of digests that occurred before."""
     import numpy as np
 
     return len(digests) - len(np.unique(np.frombuffer(digests, np.uint64))) if digests else 0
@@ -182,7 +169,8 @@ def documents(pages: Iterator[Site | Page], language: str, aside: Aside) -> Iter
         try:
             title = site.normalise(page.title)
             if kind == "redirects":
-                aside.redirect(title, site.normalise(page.redirect or ""))
+                aside.redirects.add((title, site.normalise(page.redirect or "")))
+                aside.titles.append(text_number(title))
                 continue
             document = to_document(page, extract(page.text, site), language)
             if document is not None:
@@ -193,8 +181,8 @@ def documents(pages: Iterator[Site | Page], language: str, aside: Aside) -> Iter
         if document is None:
             aside.dropped["without_text"] += 1
         else:
-            aside.saw(title)
-            aside.saw_document(page.page_id)
+            aside.titles.append(text_number(title))
+            aside.ids.append(text_number(page.page_id))
             yield document
 
 
