@@ -84,22 +84,12 @@ def job_threads(rule: str, plan: Plan) -> int:
 def runtime_minutes(rule: str, plan: Plan, devices: int = 0) -> OfWildcards:
     """Function of wildcards that gives a first attempt's minutes: twice the estimate plus 30; a day if unknown."""
     on, threads = device(settings.read().gpu_model), plan.settings.sizes.threads
-
-    def minutes(wildcards: Any) -> int:
-        work = estimate(plan, rule, dict(wildcards.items()))
-        return DAY if work is None else 30 + round(2 * seconds(work, on, devices, threads) / 60)
-
-    return minutes
+    return _by_work(rule, plan, lambda work: 30 + round(2 * seconds(work, on, devices, threads) / 60) if work else DAY)
 
 
 def disk_mb(rule: str, plan: Plan) -> OfWildcards:
     """Function of wildcards that gives a job's MB of disk: 1 GB plus the estimated kept and temporary bytes."""
-
-    def megabytes(wildcards: Any) -> int:
-        work = estimate(plan, rule, dict(wildcards.items())) or Work()
-        return 1000 + round((work.kept + work.temporary) / 1e6)
-
-    return megabytes
+    return _by_work(rule, plan, lambda work: 1000 + round((work.kept + work.temporary) / 1e6) if work else 1000)
 
 
 def memory_mb(rule: str, plan: Plan, otherwise: int, beside_gpus: int = 0) -> OfWildcards:
@@ -108,14 +98,17 @@ def memory_mb(rule: str, plan: Plan, otherwise: int, beside_gpus: int = 0) -> Of
     `beside_gpus` is the memory of the GPUs' processes in MB; with it, `otherwise` is also the most requested.
     """
 
-    def megabytes(wildcards: Any) -> int:
-        work = estimate(plan, rule, dict(wildcards.items()))
+    def megabytes(work: Work | None) -> int:
         if not work or not work.memory:
             return otherwise
         estimated = round(MARGIN * work.memory / 1e6) + beside_gpus
         return min(estimated, otherwise) if beside_gpus else estimated
 
-    return megabytes
+    return _by_work(rule, plan, megabytes)
+
+
+def _by_work(rule: str, plan: Plan, size: Callable[[Work | None], int]) -> OfWildcards:
+    return lambda wildcards: size(estimate(plan, rule, dict(wildcards.items())))
 
 
 def _at_most(usual: int, rule: str, plan: Plan) -> OfWildcards | int:
