@@ -33,16 +33,13 @@ class MewsliX(RetrievalReader, TrainingReader):
     def queries(self, data: Data, query_set: QuerySet) -> Iterator[Query]:
         """Yields one language's test mentions, each with its sentence: `mention: left { mention } right`."""
         path = located(folder_of(data, NEWS, query_set.collection), f"wikinews_mentions-{JUDGED}.jsonl")
-        for where, context, mention in _mentions(path, query_set.language):
-            yield Query(
-                identifier(mention.get("example_id"), where, "example_id"), mention_text(context, mention, where)
-            )
+        for where, name, context, mention in _mentions(path, query_set.language):
+            yield Query(name, mention_text(context, mention, where))
 
     def judgments(self, data: Data, query_set: QuerySet) -> Judgments:
         judged: dict[str, dict[str, int]] = {}
         path = located(folder_of(data, DATASET, query_set.collection), f"wikinews_mentions_no_text-{JUDGED}.jsonl")
-        for where, _, mention in _mentions(path, query_set.language):
-            name = identifier(mention.get("example_id"), where, "example_id")
+        for where, name, _, mention in _mentions(path, query_set.language):
             refuse_again(name, judged, where, "example_id")
             judged[name] = {identifier(field(mention, "entity_id", str, where).strip(), where, "entity_id"): 1}
         return judged
@@ -118,9 +115,11 @@ def _one_line(text: str) -> str:
     return " ".join(text.splitlines()).replace("  ", " ").strip()
 
 
-def _mentions(path: Path, language: str) -> Iterator[tuple[str, dict, dict]]:
+def _mentions(path: Path, language: str) -> Iterator[tuple[str, str, JsonObject, JsonObject]]:
+    """Yields (place, id, context, mention) of the mentions in a language."""
     for where, item in json_lines(path):
         context = field(item, "context", dict, where)
         if field(context, "language", str, where) == language:
             for mention in field(item, "mentions", list, where):
-                yield where, context, checked_object(mention, where)
+                name = identifier(checked_object(mention, where).get("example_id"), where, "example_id")
+                yield where, name, context, mention
