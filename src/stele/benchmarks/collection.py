@@ -180,7 +180,7 @@ def _first(data: Data, language: str, wanted: re.Pattern[str], what: str) -> tup
     by_dataset = folders(data, language)
     for dataset, folder in by_dataset.items():
         if _named(folder, wanted):
-            return dataset, folder if folder.is_file() else _the_one(folder, wanted, what)
+            return dataset, _the_one(folder, wanted, what)
     raise SteleError(f"{', '.join(map(str, by_dataset.values()))}: want one file of {what}; found none")
 
 
