@@ -11,7 +11,6 @@ memory is bounded.
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import shutil
 from collections import Counter
@@ -29,6 +28,7 @@ from stele.artifacts import records
 from stele.artifacts.documents import read_chosen
 from stele.command.arguments import NewRecord, Whole, record_of
 from stele.files.atomic import atomic_directory
+from stele.files.digests import text_number
 from stele.pairs.methods import KnowledgeMethod, load_method
 from stele.pairs.mining import inputs
 from stele.pairs.mining.knowledge import PAIRS, SKETCH, Candidates, Knowledge, sample, sketch, unpack
@@ -259,8 +259,7 @@ def kept(
             if one in other or other in one:
                 dropped["contained"] += 1
                 continue
-            digest = hashlib.blake2b(f"{one} {other}".encode(), digest_size=8).digest()
-            if (number := int.from_bytes(digest, "little")) in seen:
+            if (number := text_number(f"{one} {other}")) in seen:
                 dropped["duplicates"] += 1
                 continue
             seen.add(number)

@@ -8,7 +8,6 @@ sentences at a time; one batch bounds the memory.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from bisect import bisect_right
 from collections import Counter
@@ -19,6 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from stele.files.digests import text_number
 from stele.recipes.mining import SPECIAL, UnitRecipe
 
 # letters only: vowel signs, tone marks and punctuation of these scripts do not count
@@ -215,8 +215,7 @@ def pack(lengths: Sequence[int], limit: int, separator: int = 0) -> list[int]:
 
 def generator(seed: int, method: str, language: str, doc_id: str) -> np.random.Generator:
     """Makes one document's random generator, which no other document, no batch and no shard influences."""
-    name = "\0".join((method, language, doc_id)).encode()
-    return np.random.default_rng([seed, int.from_bytes(hashlib.blake2b(name, digest_size=8).digest(), "big")])
+    return np.random.default_rng([seed, text_number("\0".join((method, language, doc_id)))])
 
 
 def pieces(tokens: Tokens, recipe: UnitRecipe, counts: Counter[str]) -> Iterator[list[np.ndarray]]:
