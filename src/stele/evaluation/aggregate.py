@@ -64,8 +64,8 @@ def over_seeds(metrics: Sequence[Mapping[str, Any]], files: Sequence[Path]) -> d
         "average": _mean(averages),
         "n": {language: counts[0][language] for language in languages},
         "std": {
-            "languages": {language: _std(values_of_language) for language, values_of_language in values.items()},
-            "average": _std(averages),
+            "languages": {language: std(values_of_language) for language, values_of_language in values.items()},
+            "average": std(averages),
         },
         "values": {"languages": values, "average": averages},
     }
@@ -75,5 +75,6 @@ def _mean(values: Sequence[float | None]) -> float | None:
     return None if None in values else math.fsum(values) / len(values)
 
 
-def _std(values: Sequence[float | None]) -> float | None:
+def std(values: Sequence[float | None]) -> float | None:
+    """Sample standard deviation of the values of several seeds; None for one, or if a value is missing."""
     return None if None in values or len(values) < 2 else statistics.stdev(values)

@@ -15,6 +15,7 @@ import numpy as np
 
 from stele.errors import SteleError
 from stele.evaluation import bootstrap, paired
+from stele.evaluation.aggregate import std
 from stele.evaluation.metrics import load_metric
 from stele.evaluation.scores import Scores
 from stele.evaluation.significance import PERMUTATIONS, SignificanceTest, correct, load_test, varies
@@ -160,7 +161,7 @@ def _over_seeds(
     if finish is not float:
         strata = [[np.array([finish(paired.mean([part]))]) for part in of_seed] for of_seed in strata]
     means = [paired.mean(of_seed) for of_seed in strata]
-    return paired.mean([np.array(means)]), paired.deviation(means)
+    return paired.mean([np.array(means)]), std(means)
 
 
 def compare_all(systems: Mapping[str, Scores], metric: str, choices: Choices) -> list[Comparison]:

@@ -10,7 +10,6 @@ standard deviation over seeds, which is reported beside it.
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -123,11 +122,6 @@ def question(query: str, language: str) -> str:
 def mean(parts: Sequence[np.ndarray]) -> float:
     """Mean of the means of several arrays [n_l]; the sums are correctly rounded."""
     return math.fsum(math.fsum(part.tolist()) / len(part) for part in parts) / len(parts)
-
-
-def deviation(means: Sequence[float]) -> float | None:
-    """The sample standard deviation of the means of several seeds; None for one."""
-    return statistics.stdev(means) if len(means) > 1 else None
 
 
 def stack(seeds: Sequence[Scores]) -> Scores:

@@ -7,7 +7,6 @@ entries on the row, on the scale, and on languages in which the row is not evalu
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -16,6 +15,7 @@ from pathlib import Path
 from stele.artifacts.records import WHOLE_ANCESTRY, Record, content_digest, read_ancestry
 from stele.artifacts.results import Metric, Result, mean_over_seeds, read_result
 from stele.errors import SteleError
+from stele.evaluation.aggregate import std
 from stele.papers.table_parts import CellSource
 from stele.tables.values.context import Context
 
@@ -197,4 +197,4 @@ def _guess(metric: Metric, languages: tuple[str, ...]) -> tuple[float, float] | 
 def _deviation(metric: Metric, languages: tuple[str, ...]) -> float | None:
     """Sample standard deviation over seeds of the mean over languages; None for one seed."""
     by_seed = list(zip(*(metric.values.languages.get(code, []) for code in languages), strict=False))
-    return statistics.stdev(math.fsum(seed) / len(seed) for seed in by_seed) if len(by_seed) > 1 else None
+    return std([math.fsum(seed) / len(seed) for seed in by_seed])
