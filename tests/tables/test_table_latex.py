@@ -136,21 +136,20 @@ def _grid(rows: int, columns: int, lines: int = 3, label: str = "a row", group: 
 
 
 def test_a_wide_table_is_turned_and_a_long_one_goes_on_between_rows():
-    assert not page_fit.fit(_grid(5, 8)).turned
-    assert page_fit.fit(_grid(5, 30)).turned
-    long = page_fit.fit(_grid(40, 8))
-    assert len(long.parts) == 2 and not long.turned
-    assert [sum(len(section.lines) for section in part.sections) for part in long.parts] == [60, 60], "evenly"
-    assert all(part.sections[0].lines[0].starts_row for part in long.parts)
+    _, turned = page_fit.fit(_grid(5, 30))
+    parts, long_is_turned = page_fit.fit(_grid(40, 8))
+    assert turned and not long_is_turned
+    assert [sum(len(section.lines) for section in part.sections) for part in parts] == [60, 60], "evenly"
+    assert all(part.sections[0].lines[0].starts_row for part in parts)
 
 
 @pytest.mark.parametrize("group", ["", "One"])
 def test_no_letter_falls_below_six_points(group):
     for columns in range(1, 80, 6):
-        setting = page_fit.fit(_grid(5, columns, group=group))
-        across = page_fit.PAGE[1] if setting.turned else page_fit.PAGE[0]
-        assert all(page_fit.SIZE * min(1.0, across / page_fit.width(part)) >= 6 for part in setting.parts)
-        assert sum(len(part.columns) for part in setting.parts) == columns, "each column once"
+        parts, turned = page_fit.fit(_grid(5, columns, group=group))
+        across = page_fit.PAGE[1] if turned else page_fit.PAGE[0]
+        assert all(page_fit.SIZE * min(1.0, across / page_fit.width(part)) >= 6 for part in parts)
+        assert sum(len(part.columns) for part in parts) == columns, "each column once"
 
 
 def test_a_long_label_is_broken_into_lines():

@@ -69,8 +69,8 @@ def latex_page(template: str, **values: object) -> str:
 
 
 def _latex_view(view: View, grid: Grid) -> dict[str, object]:
-    setting = page_fit.fit(grid)
-    return {"name": view, "parts": [Ready(latex.table(part)) for part in setting.parts], "turned": setting.turned}
+    parts, turned = page_fit.fit(grid)
+    return {"name": view, "parts": [Ready(latex.table(part)) for part in parts], "turned": turned}
 
 
 # --- CSV --------------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from itertools import groupby
 
@@ -24,21 +24,13 @@ COLUMN_GAP, STUB = 6.0, 130.0  # between columns; the widest label of a row that
 RAISED, BOLD = 0.92, 1.16  # widths beside those of plain letters: raised ones are small and broad
 
 
-@dataclass(frozen=True)
-class Setting:
-    """A grid cut into parts, one per page, turned by 90 degrees or not."""
-
-    parts: list[Grid]
-    turned: bool
-
-
-def fit(grid: Grid) -> Setting:
-    """Chooses how to set a grid on pages: turned or not, and cut into parts."""
+def fit(grid: Grid) -> tuple[list[Grid], bool]:
+    """Chooses how to set a grid on pages: cut into parts, one per page, and whether turned by 90 degrees."""
     turned = SIZE * PAGE[0] / width(grid) < SMALLEST
     across, down = reversed(PAGE) if turned else PAGE
     blocks = _blocks(grid, across * SIZE / SMALLEST)
     scale = min(1.0, *(across / width(block) for block in blocks))
-    return Setting([part for block in blocks for part in _parts(block, (down - AROUND) / scale)], turned)
+    return [part for block in blocks for part in _parts(block, (down - AROUND) / scale)], turned
 
 
 def _blocks(grid: Grid, across: float) -> list[Grid]:
