@@ -21,7 +21,7 @@ from stele.files.digests import digest, sha256
 from stele.files.paths import STAMP, STUDY
 from stele.papers.table import load_specs
 from stele.tables.render.cell_details import provenance
-from stele.tables.values.context import load_context
+from stele.tables.values.context import context_of
 from stele.tables.values.lookup import Results
 from tests.claims.made_results import write_results, write_system
 from tests.conftest import ROOT
@@ -117,7 +117,7 @@ def test_tables_of_a_packed_folder_show_all_its_seeds(results, tmp_path):
     (given / CONTEXT).write_text(json.dumps({"scale": "study", "table_seeds": seeds}), encoding="utf-8")
     pack(given, tmp_path / "study", SPECS)
     table = next(table for table in load_specs(SPECS / "kept") if table.id == "kept/7")
-    said = [load_context(folder / CONTEXT) for folder in (given, tmp_path / "study")]
+    said = [context_of(folder) for folder in (given, tmp_path / "study")]
     assert [len(context.seeds_of(table, row)) for context in said] == [3, 0], (
         "none: the file that averages what is there"
     )

@@ -98,7 +98,7 @@ CONFIGURATIONS: dict[str, Reader] = {
     "context of tables": (
         "context.json",
         json.dumps({"scale": "miniature", "failed": {"a/b/c": "log"}, "extra_rows": [{"model": "m"}]}).encode(),
-        context.load_context,
+        lambda path: context.context_of(path.parent, path),
     ),
     "cluster.yaml": ("cluster.yaml", b"partitions: {cpu: short, gpu: long}\nhours: {cpu: 4}\n", cluster_names),
     "pretraining recipe": ("recipe.json", json.dumps(MSM).encode(), argument(pretraining.parse_recipe)),

@@ -110,17 +110,15 @@ def read_context(args: ContextJob) -> Context:
     return context.model_copy(update={"view": "difference"}) if args.difference else context
 
 
-def load_context(path: Path | str | None) -> Context:
-    """Reads a context; without a path it is empty. Raises SteleError if the file is not a context."""
-    if path is None:
+def context_of(folder: Path, given: Path | None = None) -> Context:
+    """Reads the given context, else the one that a run wrote into a folder of results; without either it is empty.
+
+    Raises SteleError if the file is not a context.
+    """
+    path = given or folder / "tables/context.json"
+    if given is None and not path.is_file():
         return Context()
     return validate(Context, read_object(path, "context of tables"), str(path))
-
-
-def context_of(folder: Path, given: Path | None = None) -> Context:
-    """Reads the given context, else the one that a run wrote into a folder of results; without either it is empty."""
-    path = folder / "tables/context.json"
-    return load_context(given or (path if path.is_file() else None))
 
 
 def date_by_hand(written: Iterable[Path | str], context: Path | None, results_dir: Path) -> None:
