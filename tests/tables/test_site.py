@@ -12,6 +12,7 @@ from lxml import html as parser
 from specs import write_result
 
 from stele.artifacts.records import WHOLE_ANCESTRY
+from stele.artifacts.results import Metric, Result, Seeds
 from stele.claims.judging.trainings import FILE as TRAININGS
 from stele.claims.judging.trainings import FINETUNING
 from stele.claims.pack import pack
@@ -23,7 +24,7 @@ from stele.papers.claims import load_claims
 from stele.papers.paper import PAGES, PATTERN, papers_in
 from stele.tables.render.jinja import MEANINGS, SEEN
 from stele.tables.render.pictures import curves, draw_curve
-from stele.tables.render.site import SiteRow, Value, _made, model_title, rows
+from stele.tables.render.site import SiteRow, _made, model_title, rows, value_text
 from stele.tables.render.terms import TERMS, explained
 from stele.tables.site import write_page
 from tests.claims.made_results import write_results
@@ -194,9 +195,12 @@ def test_a_number_has_the_unit_of_its_kind(site):
     """A fraction is in points of a hundred, a distance of vectors as it is, a size in whole numbers."""
     text = Page(site / "model-msm.html").text
     assert "parameters 357,056" in text and "alignment 1.12; uniformity_query -1.38" in text
-    assert Value("alignment", 1.117, 0.02).words == "1.12 ± 0.02"
-    assert Value("parameters", 35705600.0, 0.0).words == "35,705,600"
-    assert Value("mrr@100", 0.4465, 0.0025).words == "44.7 ± 0.3", "as its table rounds it"
+    for name, average, std, shown in (
+        ("alignment", 1.117, 0.02, "1.12 ± 0.02"),
+        ("parameters", 35705600.0, 0.0, "35,705,600"),
+        ("mrr@100", 0.4465, 0.0025, "44.7 ± 0.3"),  # as its table rounds it
+    ):
+        assert value_text(name, Metric(languages={}, average=average, std={"average": std})) == shown
 
 
 def test_a_copy_under_a_short_name_is_no_row_of_its_own(bench):
@@ -207,8 +211,8 @@ def test_a_copy_under_a_short_name_is_no_row_of_its_own(bench):
 
 def test_seeds_that_are_no_grid_are_counted_as_pairs():
     for seeds, count in ((0, "—"), (2, "1 × 2"), (3, "3")):
-        names = ["pt0-ft0", "pt0-ft1", "pt1-ft0"][:seeds]
-        assert SiteRow("mrtydi", "msm", "direct", names, [], [], [], False, []).seed_counts == count
+        pairs = [Seeds(pretraining=p, finetuning=f) for p, f in ((0, 0), (0, 1), (1, 0))[:seeds]]
+        assert SiteRow(Result.model_construct(seeds=pairs), []).seed_counts == count
 
 
 def test_a_dataset_is_no_model_and_a_model_is_headed_by_its_key(site):

@@ -12,7 +12,7 @@ from typing import Any
 
 from stele import catalogue
 from stele.artifacts.records import GENERATED, STAND_IN
-from stele.artifacts.results import read_placed, result_files
+from stele.artifacts.results import Metric, Result, read_placed, result_files
 from stele.catalogue.models import model_label
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.models import Model
@@ -47,50 +47,48 @@ DISTANCES = {"alignment", "uniformity_query", "uniformity_passage"}  # of vector
 
 # --- rows: a model under a setting of a benchmark, with its averages and the tables that show it ----------------------
 @dataclass(frozen=True)
-class Value:
-    """A metric's average over languages and its standard deviation over seeds, None for one seed."""
+class SiteRow:
+    """One row: the result of a model under a setting of a benchmark, and the tables that show it."""
 
-    metric: str
-    average: float | None
-    std: float | None
+    result: Result
+    tables: list[Link]
 
     @property
-    def words(self) -> str:
-        """Text of the value as in a table: a fraction in percent, a distance as it is, a size in whole numbers."""
-        if self.average is None:
-            return "—"
-        if self.metric in SIZES:
-            return f"{self.average:,.0f}"
-        report = Report(scale=1, decimals=2) if self.metric in DISTANCES else Report()
-        spread = "" if self.std is None else f" ± {numbers.ours(self.std, report)}"
-        return f"{numbers.ours(self.average, report)}{spread}"
+    def languages(self) -> list[str]:
+        """The languages that its averages cover."""
+        return sorted({code for metric in self.result.metrics.values() for code in metric.languages} - {WHOLE})
 
-
-@dataclass(frozen=True)
-class SiteRow:
-    """One row: a model under a setting of a benchmark; its averages cover `languages`."""
-
-    benchmark: str
-    model: str
-    setting: str
-    seeds: list[str]
-    languages: list[str]
-    values: list[Value]
-    labels: list[str]
-    diverged: bool
-    tables: list[Link]
+    @property
+    def values(self) -> dict[str, str]:
+        """Text of each metric's average over languages."""
+        return {name: value_text(name, metric) for name, metric in self.result.metrics.items()}
 
     @property
     def seed_counts(self) -> str:
         """Numbers of seeds of pretraining and of fine-tuning, "5 × 2", or of pairs if not all of these are there."""
-        pretraining, finetuning = (len({name.split("-")[side] for name in self.seeds}) for side in (0, 1))
-        all_there = pretraining * finetuning == len(self.seeds)
-        return (f"{pretraining} × {finetuning}" if all_there else str(len(self.seeds))) if self.seeds else "—"
+        seeds = self.result.seed_names
+        pretraining, finetuning = (len({name.split("-")[side] for name in seeds}) for side in (0, 1))
+        all_there = pretraining * finetuning == len(seeds)
+        return (f"{pretraining} × {finetuning}" if all_there else str(len(seeds))) if seeds else "—"
 
     @property
     def href(self) -> str:
         """Path of its result, relative to the site."""
-        return f"results/{self.benchmark}/{self.model}/{self.setting}.json"
+        return f"results/{self.result.benchmark}/{self.result.model}/{self.result.setting}.json"
+
+
+def value_text(name: str, metric: Metric) -> str:
+    """Text of an average as in a table: a fraction in percent, a distance as it is, a size in whole numbers.
+
+    Its standard deviation over seeds follows, if there are several.
+    """
+    if metric.average is None:
+        return "—"
+    if name in SIZES:
+        return f"{metric.average:,.0f}"
+    report = Report(scale=1, decimals=2) if name in DISTANCES else Report()
+    spread = "" if metric.std.average is None else f" ± {numbers.ours(metric.std.average, report)}"
+    return f"{numbers.ours(metric.average, report)}{spread}"
 
 
 def rows(results: Path, drawn: Iterable[Drawn]) -> list[SiteRow]:
@@ -103,11 +101,7 @@ def rows(results: Path, drawn: Iterable[Drawn]) -> list[SiteRow]:
         is_copy = path.stem != result.setting and path.with_stem(result.setting).is_file()  # under a short name
         if result.benchmark == OF_DATASETS or is_copy:
             continue
-        key = (result.benchmark, result.model, result.setting)
-        values = [Value(name, metric.average, metric.std.average) for name, metric in result.metrics.items()]
-        links = tables.get(key, [])
-        languages = sorted({code for metric in result.metrics.values() for code in metric.languages} - {WHOLE})
-        site_rows.append(SiteRow(*key, result.seed_names, languages, values, result.labels, result.has_diverged, links))
+        site_rows.append(SiteRow(result, tables.get((result.benchmark, result.model, result.setting), [])))
     return site_rows
 
 
@@ -143,7 +137,7 @@ class Contents:
     def labels(self) -> list[str]:
         """Labels of every page: those of all tables, and of results that are in no table."""
         labels = shared_labels([drawn.summary for paper in self.papers for drawn in paper.tables])
-        labels += [label.partition(" (")[0] for row in self.rows for label in row.labels]
+        labels += [label.partition(" (")[0] for row in self.rows for label in row.result.labels]
         texts = list(dict.fromkeys(labels))
         if NOT_THE_PAPERS & {*texts} and not any(text.startswith(OF_PAPER.not_theirs) for text in texts):
             texts.append(f"{OF_PAPER.not_theirs}: {self.about['size']}")
@@ -203,11 +197,12 @@ def _checked(claims: Mapping[str, PaperClaims], kind: str, unchecked: str) -> in
 
 def _was_run(contents: Contents) -> Iterator[tuple[str, str]]:
     """Yields name and text of facts counted from the results: data, models, trainings, results."""
-    rows = [row for row in contents.rows if row.benchmark != "parameters"]
+    rows = [row for row in contents.rows if row.result.benchmark != "parameters"]
     languages = {code for row in rows for pair in row.languages for code in pair.split("-")}
     yield "data", f"{'synthetic' if contents.generated else 'real'} text, {amount(len(languages), 'language')}"
-    of_models = (row.values[0].average for row in contents.rows if row.benchmark == "parameters")
-    if sizes := [size for size in of_models if size is not None]:
+    counted = [row.result for row in contents.rows if row.result.benchmark == "parameters"]
+    averages = [next(iter(result.metrics.values())).average for result in counted]
+    if sizes := [size for size in averages if size is not None]:
         smallest, largest = (f"{size / 1e6:.2f}" for size in (min(sizes), max(sizes)))
         yield "models", f"{smallest} M{f' to {largest} M' if largest != smallest else ''} parameters"
     counts = Counter(facts.get("job") for facts in contents.ancestry.values())
@@ -222,7 +217,7 @@ def _was_run(contents: Contents) -> Iterator[tuple[str, str]]:
         medians = [f"{statistics.median(values):,.0f} {unit}" for unit, values in costs.items() if values]
         if counts[job] and medians:
             yield name, f"{counts[job]} trainings; the median one took {' and '.join(medians)}"
-    yield "results", f"{sum(len(row.seeds) for row in rows)}, each a model, a benchmark and a pair of seeds"
+    yield "results", f"{sum(len(row.result.seed_names) for row in rows)}, each a model, a benchmark and a pair of seeds"
 
 
 def _made(key: str) -> str:
@@ -255,7 +250,7 @@ def _model(key: str, rows: Sequence[SiteRow], contents: Contents) -> str:
         NAV,
         title=model_title(key),
         key=key,
-        stand_in=STAND_IN if any(STAND_IN in row.labels for row in rows) else "",
+        stand_in=STAND_IN if any(STAND_IN in row.result.labels for row in rows) else "",
         facts=known,
         rows=rows,
         recipe=recipes[0] if recipes else {},
@@ -299,5 +294,5 @@ def by(rows: Sequence[SiteRow], key: str) -> dict[str, list[SiteRow]]:
     """Groups rows by `model` or `benchmark`, in the order of first occurrence."""
     groups: dict[str, list[SiteRow]] = {}
     for row in rows:
-        groups.setdefault(getattr(row, key), []).append(row)
+        groups.setdefault(getattr(row.result, key), []).append(row)
     return groups
