@@ -166,7 +166,9 @@ def test_what_results_come_from_stands_once_and_pages_show_it(results, tmp_path)
     retrieved = {"job": "retrieve", "inputs": {"encoder": digest}}
     everything = {"r" * 16: retrieved, digest: {"recipe": recipe}, "z" * 16: {}}
     (folder / "ancestry.json").write_text(json.dumps(everything))
-    kept = provenance([SimpleNamespace(result=("mrtydi", "msm", "zero_shot_marco"), sources=(path,))], Results(folder))
+    kept = provenance(
+        [SimpleNamespace(result=RunKey("mrtydi", "msm", "zero_shot_marco"), sources=(path,))], Results(folder)
+    )
     assert kept[0].ancestry[digest] == {"recipe": recipe} and "z" * 16 not in kept[0].ancestry
     slim = json.loads((folder / "mrtydi/msm/zero_shot_marco/pt1-ft0.json").read_text())
     assert all("recipe" not in facts for facts in slim["ancestry"].values()) and "intervals" not in slim

@@ -11,7 +11,7 @@ from stele.plan.paths import Paths
 from stele.snakemake_support import run_tables
 from stele.tables.values.context import Context
 
-ROWS = [("mrtydi", model, "direct") for model in ("one", "two", "three", "four")]
+ROWS = [RunKey("mrtydi", model, "direct") for model in ("one", "two", "three", "four")]
 
 
 class Job:
@@ -40,7 +40,7 @@ class Graph:
 @pytest.fixture
 def plan():
     files = {"results/tatoeba/one/direct/pt0-ft0/projection_ar.csv": "one/direct/tatoeba/projection_ar"}
-    results = {f"results/{row.path}.json": row.name for row in map(RunKey._make, ROWS)} | files
+    results = {f"results/{row.path}.json": row.name for row in ROWS} | files
     return SimpleNamespace(requested=SimpleNamespace(results=lambda: results))
 
 
@@ -63,9 +63,9 @@ def test_a_row_fails_with_the_job_it_waits_for_and_others_are_not_run(plan):
         "outdated": ["two/direct/mrtydi"],
     }
     context = Context(**message)
-    assert context.known("mrtydi", "one", "direct").reason == "log: logs/dataset.log"
-    assert context.known("mrtydi", "two", "direct").state == "planned"
-    assert [context.is_current(*row) for row in ROWS] == [False, False, True, False]
+    assert context.known(ROWS[0]).reason == "log: logs/dataset.log"
+    assert context.known(ROWS[1]).state == "planned"
+    assert [context.is_current(row) for row in ROWS] == [False, False, True, False]
 
 
 def test_a_file_that_a_figure_draws_fails_by_its_own_name(plan):
@@ -73,7 +73,7 @@ def test_a_file_that_a_figure_draws_fails_by_its_own_name(plan):
     project = Job("project", [path, path.replace("csv", "json")], ["logs/project.log"])
     message = run_tables._rows(plan, Graph({project: []}, failed={project}))
     assert message == {"failed": {name: "logs/project.log"}, "outdated": []}
-    assert Context(**message).is_current("tatoeba", "one", "direct"), "its result did not fail"
+    assert Context(**message).is_current(RunKey("tatoeba", "one", "direct")), "its result did not fail"
 
 
 def test_a_failed_run_without_tables_renders_none(plan):

@@ -6,6 +6,7 @@ import pytest
 from figure_files import CURVES
 from specs import write_spec
 
+from stele.artifacts.results import RunKey
 from stele.config.model import parse_config
 from stele.errors import SteleError
 from stele.plan.data import Data
@@ -64,8 +65,8 @@ def test_the_context_knows_the_figures_rows_and_the_seeds_they_show():
     context = Context.model_validate(plan.requested.context())
     assert context.seeds["xlmr_large/direct/tatoeba"] == "pt0-ft0"  # a public checkpoint has no pretraining seed
     assert context.seeds["xlmr_large/calibrated/tatoeba"] == "pt0-ft7"
-    assert context.known("clef", "mbert_qlm_15", "cv5").state == "planned"
-    assert context.known("tatoeba", "xlmr_large", "calibrated").state == "planned"
+    assert context.known(RunKey("clef", "mbert_qlm_15", "cv5")).state == "planned"
+    assert context.known(RunKey("tatoeba", "xlmr_large", "calibrated")).state == "planned"
     assert XLMR in plan.figures.results("ccp/01")
 
 

@@ -10,6 +10,7 @@ from lxml import html as parser
 from rendering import filled, render
 from test_table_significance import put
 
+from stele.artifacts.results import RunKey
 from stele.tables.cells import count_states
 from stele.tables.render import formats, pages
 from stele.tables.render.formats import COLUMNS, to_csv
@@ -59,7 +60,7 @@ def test_it_is_not_tested_for_significance(bench):
     put(bench, "second", worse)
     table = bench.spec()
     assert len(filled(bench, table).tests.cells) == 3
-    diverge(Results(bench.results_dir).path("mrtydi", "first", "zero_shot_marco"), {"pt0-ft0": WHY})
+    diverge(Results(bench.results_dir).path(RunKey("mrtydi", "first", "zero_shot_marco")), {"pt0-ft0": WHY})
     assert filled(bench, table).tests.cells == {}
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from stele.artifacts.records import ANCESTRY, CIRCUMSTANCES, Record
-from stele.artifacts.results import Result
+from stele.artifacts.results import Result, RunKey
 from stele.files.paths import STUDY, read_stamp
 from stele.files.reading import read_note
 from stele.tables.render import published
@@ -50,7 +50,7 @@ class Unfolded:
     facts: dict[str, str]
     path: str
     command: str
-    result: tuple[str, str, str] | None
+    result: RunKey | None
     sources: tuple[Path, ...]
     covered: tuple[int, int] | None
     href: str
@@ -72,7 +72,7 @@ def unfold(filled: FilledTable, place: int, root: str) -> Unfolded:
         result=result,
         sources=tuple(paths) if cell.measured else (),
         covered=(len(cell.outcome.languages), len(cell.reference.languages)) if is_partial else None,
-        href=f"{root}/{'/'.join(result)}.json" if result and cell.measured and not cell.seeds else "",
+        href=f"{root}/{result.path}.json" if result and cell.measured and not cell.seeds else "",
     )
 
 
@@ -125,7 +125,7 @@ def _printed(cell: Cell) -> str:
 class Provenance:
     """The records of one result (path -> facts) and its ancestry (digest -> facts); facts name inputs by digest."""
 
-    result: tuple[str, str, str]
+    result: RunKey
     records: dict[str, Record]
     ancestry: Record
 
@@ -141,9 +141,9 @@ def provenance(cells: Iterable[Unfolded], results: Results) -> list[Provenance]:
 
 
 @lru_cache(maxsize=256)  # tables share results
-def _provenance(results: Results, result: tuple[str, str, str], sources: tuple[Path, ...]) -> Provenance:
+def _provenance(results: Results, result: RunKey, sources: tuple[Path, ...]) -> Provenance:
     """Collects the records of a value's sources, of the seeds that they average, and of the runs that those score."""
-    folder = results.path(*result).with_suffix("")
+    folder = results.path(result).with_suffix("")
     records_read = {path: read_note(path) for path in sources}
     seeds = sorted({name for record in records_read.values() for name in _seeds_of(record)})
     scored = {path: read_note(path) for path in (folder / f"{name}.json" for name in seeds)}

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from stele.artifacts.records import read_record
-from stele.artifacts.results import RunKey
 from stele.errors import SteleError
 from stele.files.digests import sha256
 from stele.files.reading import reading
@@ -149,8 +148,8 @@ def find_file(
 
 def _path(context: Context, results: Results, reference: CellSource) -> Path | None:
     """Path of the file of the context's seeds, else of the first seeds that exist; a count's file has no seeds."""
-    folder, name = results.path(*reference.result).with_suffix(""), f"{file_name(reference)}.csv"
-    seeds = context.seeds.get(RunKey(*reference.result).name, "pt*-ft*")
+    folder, name = results.path(reference.result).with_suffix(""), f"{file_name(reference)}.csv"
+    seeds = context.seeds.get(reference.result.name, "pt*-ft*")
     return next(iter([*folder.glob(name), *sorted(folder.glob(f"{seeds}/{name}"))]), None)
 
 

@@ -17,6 +17,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stele.artifacts.records import Record
+from stele.artifacts.results import RunKey
 from stele.papers.paper import Paper
 from stele.papers.table import Table
 from stele.tables.render import bibliography, html
@@ -114,7 +115,7 @@ def _views(grids: Mapping[View, Grid], names: Mapping[str, str]) -> dict[str, Re
     return {classes: Ready(html.table(grids[view], names.__getitem__)) for view, classes in views.items()}
 
 
-def _record_id(result: tuple[str, str, str]) -> str:
+def _record_id(result: RunKey) -> str:
     return "-".join(("r", *result))
 
 
@@ -160,7 +161,7 @@ def _boxes(tables: Sequence[Drawn], claims: PaperClaims | None) -> Iterator[tupl
             record = _record_id(cell.result) if cell.result in known else ""
             yield cell.id, parts.cell_box(cell, record, readers.get(cell.id, []))
     read = [record for table in tables for record in table.records]
-    records: dict[tuple[str, str, str], Record] = {}
+    records: dict[RunKey, Record] = {}
     for record in read:  # one table may show more seeds of a result than another
         records.setdefault(record.result, {}).update(record.records)
     ancestry = {digest: facts for record in read for digest, facts in record.ancestry.items()}

@@ -12,7 +12,7 @@ from typing import Any
 
 from stele import catalogue
 from stele.artifacts.records import GENERATED, STAND_IN
-from stele.artifacts.results import Metric, Result, read_placed, result_files
+from stele.artifacts.results import Metric, Result, RunKey, read_placed, result_files
 from stele.catalogue.models import model_label
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.models import Model
@@ -101,13 +101,13 @@ def rows(results: Path, drawn: Iterable[Drawn]) -> list[SiteRow]:
         is_copy = path.stem != result.setting and path.with_stem(result.setting).is_file()  # under a short name
         if result.benchmark == OF_DATASETS or is_copy:
             continue
-        site_rows.append(SiteRow(result, tables.get((result.benchmark, result.model, result.setting), [])))
+        site_rows.append(SiteRow(result, tables.get(RunKey(result.benchmark, result.model, result.setting), [])))
     return site_rows
 
 
-def _tables_by_result(drawn: Iterable[Drawn]) -> dict[tuple[str, str, str], list[Link]]:
-    """Links to the tables that show a result in a cell, by (benchmark, model, setting)."""
-    links: dict[tuple[str, str, str], dict[str, Link]] = {}
+def _tables_by_result(drawn: Iterable[Drawn]) -> dict[RunKey, list[Link]]:
+    """Links to the tables that show a row's result in a cell."""
+    links: dict[RunKey, dict[str, Link]] = {}
     for table in drawn:
         link = Link(table.summary.title, f"{table.table.paper}.html#{table.id}")
         for cell in table.cells:

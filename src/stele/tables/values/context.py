@@ -69,25 +69,23 @@ class Context(Strict):
         "shows (`pt0-ft1`); a row that is missing is read as in other tables",
     )
 
-    def seeds_of(self, table: Table, result: tuple[str, str, str]) -> tuple[str, ...]:
-        """Seeds over which a table averages a result, from the context or else from the table's spec.
+    def seeds_of(self, table: Table, row: RunKey) -> tuple[str, ...]:
+        """Seeds over which a table averages a row's result, from the context or else from the table's spec.
 
         An empty list means the seeds of the configuration.
         """
         rows = self.table_seeds.get(table.id)
-        return tuple(table.seeds.names() if rows is None else rows.get(RunKey(*result).name, ()))
+        return tuple(table.seeds.names() if rows is None else rows.get(row.name, ()))
 
-    def is_current(self, benchmark: str, model: str, setting: str) -> bool:
+    def is_current(self, row: RunKey) -> bool:
         """Whether a result's file, if it exists, is up to date: its job neither failed nor was left undone."""
-        key = RunKey(benchmark, model, setting).name
-        return key not in self.failed and key not in self.outdated
+        return row.name not in self.failed and row.name not in self.outdated
 
-    def known(self, benchmark: str, model: str, setting: str) -> RowState:
+    def known(self, row: RunKey) -> RowState:
         """State of a result that has no current file, "planned" by default."""
-        key = RunKey(benchmark, model, setting).name
-        if key in self.failed:
-            return RowState(state="failed", reason=f"log: {self.failed[key]}")
-        return self.rows.get(key, RowState(state="planned"))
+        if row.name in self.failed:
+            return RowState(state="failed", reason=f"log: {self.failed[row.name]}")
+        return self.rows.get(row.name, RowState(state="planned"))
 
     def rows_added(self, table: str) -> list[ExtraRow]:
         """Rows added to one table (`msm/2`), each model once."""

@@ -13,13 +13,11 @@ from functools import cache, cached_property
 from pathlib import Path
 
 from stele.artifacts.records import WHOLE_ANCESTRY, Record, content_digest, read_ancestry
-from stele.artifacts.results import Metric, Result, mean_over_seeds, read_result
+from stele.artifacts.results import Metric, Result, RunKey, mean_over_seeds, read_result
 from stele.errors import SteleError
 from stele.evaluation.aggregate import std
 from stele.papers.table_parts import CellSource
 from stele.tables.values.context import Context
-
-Key = tuple[str, str, str]  # benchmark, model, setting
 
 
 @dataclass(frozen=True)
@@ -77,22 +75,22 @@ class Results:
         self.read = cache(self._read)
         self.digest = cache(content_digest)
 
-    def path(self, benchmark: str, model: str, setting: str) -> Path:
-        return self.folder / benchmark / model / f"{setting}.json"
+    def path(self, row: RunKey) -> Path:
+        return self.folder / f"{row.path}.json"
 
-    def paths(self, key: Key, seeds: Sequence[str] = ()) -> list[Path]:
+    def paths(self, row: RunKey, seeds: Sequence[str] = ()) -> list[Path]:
         """Files that a result is read from: one per seed if a table names its seeds, else the file of the mean."""
-        path = self.path(*key)
+        path = self.path(row)
         return [path.with_suffix("") / f"{seed}.json" for seed in seeds] or [path]
 
-    def read_seeds(self, key: Key, seeds: Sequence[str]) -> Result | SteleError | None:
+    def read_seeds(self, row: RunKey, seeds: Sequence[str]) -> Result | SteleError | None:
         """Mean over the seeds that a table names; without seeds the result that averages the configuration's.
 
         If a seed's file is damaged, it returns the error; if one is missing, None.
         """
         if not seeds:
-            return self.read(*key)
-        runs = [self.read(*key, path) for path in self.paths(key, seeds)]
+            return self.read(row)
+        runs = [self.read(row, path) for path in self.paths(row, seeds)]
         for run in runs:
             if not isinstance(run, Result):
                 return run
@@ -104,9 +102,9 @@ class Results:
         path = self.folder / WHOLE_ANCESTRY
         return read_ancestry(path) if path.is_file() else {}
 
-    def _read(self, benchmark: str, model: str, setting: str, path: Path | None = None) -> Result | SteleError | None:
+    def _read(self, row: RunKey, path: Path | None = None) -> Result | SteleError | None:
         """Reads a result; returns the error of a damaged file, or None if there is no such file."""
-        path = path or self.path(benchmark, model, setting)
+        path = path or self.path(row)
         try:
             result = read_result(path)
         except FileNotFoundError:
@@ -115,20 +113,20 @@ class Results:
             return error
         except OSError as error:
             return SteleError(f"{path}: {error.strerror}")
-        holds = (result.benchmark, result.model, result.setting)
-        if holds != (benchmark, model, setting):
-            return SteleError(f"{path}: holds {'/'.join(holds)}; remove it and run again")
+        holds = RunKey(result.benchmark, result.model, result.setting)
+        if holds != row:
+            return SteleError(f"{path}: holds {holds.path}; remove it and run again")
         return result
 
 
 def lookup_value(context: Context, results: Results, reference: CellSource, seeds: Sequence[str] = ()) -> Outcome:
     """Outcome of a value: from the results folder if it holds the value, else from the context."""
-    result = results.read_seeds(reference.result, seeds) if context.is_current(*reference.result) else None
+    result = results.read_seeds(reference.result, seeds) if context.is_current(reference.result) else None
     if isinstance(result, SteleError):
         return Outcome("unreadable", str(result))
     if result is None:
         return lookup_absence(context, reference)
-    path = results.path(*reference.result)
+    path = results.path(reference.result)
     metric = result.metrics.get(reference.metric)
     if metric is None:
         return Outcome("not run", f"{path} holds no {reference.metric}")
@@ -151,7 +149,7 @@ def lookup_value(context: Context, results: Results, reference: CellSource, seed
 
 def lookup_absence(context: Context, reference: CellSource) -> Outcome:
     """Outcome of a value without a current file: its state and the reason."""
-    known = context.known(*reference.result)
+    known = context.known(reference.result)
     state = "not run" if known.state == "planned" else known.state
     if state in ("not run", "failed") and (exclusion := _lookup_exclusion(context, reference)):
         return exclusion
