@@ -76,8 +76,6 @@ class PrintedValue:
     scale: float
     decimals: int | None
     direction: Direction = "higher"
-    metric: str | None = None
-    average: bool = False
     target: Target = field(default_factory=Target)
     borrowed: bool = False  # the paper has it from elsewhere
     significant: bool | None = None  # None: the place marks nothing as significant
@@ -87,6 +85,14 @@ class PrintedValue:
     @property
     def name(self) -> str:
         return f"{self.place} {'/'.join(self.parts)}{self.other}"
+
+    @property
+    def metric(self) -> str | None:
+        return self.target.metric
+
+    @property
+    def average(self) -> bool:
+        return self.target.average is not None
 
     @property
     def reference(self) -> CellSource | None:
@@ -103,14 +109,11 @@ class PrintedValue:
     def instead(self, target: Target) -> PrintedValue:
         """Copies the value with another target, for which no paper prints a number."""
         changed = target.model_dump(exclude_unset=True)
-        merged = merge([self.target, target])
         return replace(
             self,
             number=None,
             missing="not printed",
-            metric=merged.metric,
-            average=merged.average is not None,
-            target=merged,
+            target=merge([self.target, target]),
             borrowed=False,
             significant=None,
             other=f" ({', '.join(f'{key} {value}' for key, value in sorted(changed.items()))})",
@@ -184,8 +187,6 @@ def _cells(table: Table) -> Iterator[PrintedValue]:
             scale=cell.report.scale,
             decimals=cell.report.decimals,
             direction=cell.direction,
-            metric=cell.target.metric,
-            average=cell.target.average is not None,
             target=cell.target,
             borrowed=cell.source is not None,
             significant=_significant(table, printed.marks),
@@ -215,7 +216,5 @@ def _points(figure: Figure) -> Iterator[PrintedValue]:
                     missing="no number is printed there",
                     scale=1,
                     decimals=3,  # as all that the papers' figures print
-                    metric=target.metric,
-                    average=target.average is not None,
                     target=target,
                 )
