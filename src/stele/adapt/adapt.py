@@ -231,7 +231,7 @@ def refuse_few_positions(plan: Plan, name: str) -> None:
 def languages_known(*files: Path | None) -> dict[str, Language]:
     """The languages of the catalogue and of `add_languages` in these configurations, merged as Snakemake does."""
     contents = (read_yaml(file) for file in files if file and file.is_file())
-    added = reduce(lambda base, values: deep_merge(values, base), contents).get("add_languages") or {}
+    added = reduce(lambda base, values: deep_merge(values, base), contents, {}).get("add_languages") or {}
     return {**entries(Language), **validate(dict[str, Language], added, "add_languages")}
 
 
