@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -33,7 +33,6 @@ log = logging.getLogger(__name__)
 
 JOB = "pairs tokenise"
 BATCH = 1 << 12  # pairs tokenised at once
-EMPTY = "empty"  # the count of pairs that are dropped, since a side has no tokens
 
 
 class TokenisationJob(Job):
@@ -52,14 +51,29 @@ class Tokenise(TokenisationJob):
 
 
 def run(args: Tokenise) -> None:
-    def write(
-        folder: Path, recipe: KnowledgeRecipe, made: records.Record, encode: Encode, counts: Counter[str]
-    ) -> dict:
-        steps, label = -(-made["pairs"] // BATCH), f"tokenise {recipe.method} {made['part']}"
-        shown = progress.track(read_pairs(args.pairs.parent / PAIRS), steps, label)
-        return write_store(folder, examples(shown, encode, recipe, counts))
-
-    write_tokenised(args, JOB, KnowledgeMethod, write)
+    clock = records.start()
+    recipe, made, tokenizer, probe = open_tokenisation(args, KnowledgeMethod)
+    counts: Counter[str] = Counter()
+    shown = progress.track(
+        read_pairs(args.pairs.parent / PAIRS), -(-made["pairs"] // BATCH), f"tokenise {recipe.method} {made['part']}"
+    )
+    with atomic_directory(args.output.parent, JOB) as folder:
+        stored = write_store(folder, examples(shown, encoder(tokenizer), recipe, counts))
+        dropped = counts.pop("empty", 0)
+        records.write_folder_record(
+            folder / args.output.name,
+            job=JOB,
+            inputs={"pairs": args.pairs, "tokenizer": args.tokenizer},
+            clock=clock,
+            method=recipe.method,
+            recipe=recipe.model_dump(include={"method", *OF_TOKENS}),
+            language=made["part"],
+            tokenizer_probe=probe,
+            **stored,
+            dropped={"empty": dropped} if dropped else {},
+            counts={name: number for name, number in sorted(counts.items()) if number},
+        )
+    log.info("%s %s: %s", recipe.method, made["part"], {**stored, **counts})
 
 
 def read_pairs(path: Path) -> Iterator[tuple[list[str], list[str]]]:
@@ -78,7 +92,7 @@ def examples(
         sides = [Tokens(*encode(texts)).sentences() for texts in batch]
         for query, passage in zip(*sides, strict=True):
             if not (len(query) and len(passage)):
-                counts[EMPTY] += 1
+                counts["empty"] += 1
                 continue
             counts["queries_cut"] += len(query) > limits[0]
             counts["passages_cut"] += len(passage) > limits[1]
@@ -86,34 +100,14 @@ def examples(
 
 
 # --- shared with `tokenise_sections` ---
-def write_tokenised(args: TokenisationJob, job: str, kind: type, write: Callable[..., dict[str, int]]) -> None:
-    """Writes the store of a `job` and its record; `write` (folder, recipe, pairs' record, encode, counts) fills it.
+def open_tokenisation(args: TokenisationJob, kind: type) -> tuple[Any, records.Record, Any, str]:
+    """Reads the pairs' recipe and record, the tokenizer, and the digest of the tokens that it gives for a probe text.
 
-    What `write` returns goes into the record; `empty`, there or among its counts, is the number of dropped pairs.
     Raises SteleError if the pairs' method is another or not of this `kind`.
     """
-    clock = records.start()
     _, recipe = load_method(args.recipe, kind)
     made = records.read_record(args.pairs)
     if made.get("method") != recipe.method:
         raise SteleError(f"{args.pairs}: found pairs of {made.get('method')}, want pairs of {recipe.method}")
     tokenizer = load_tokenizer(args.tokenizer.parent)
-    probe = digest(tokenizer_probe(tokenizer))
-    counts: Counter[str] = Counter()
-    with atomic_directory(args.output.parent, job) as folder:
-        stored = write(folder, recipe, made, encoder(tokenizer), counts)
-        dropped = stored.pop(EMPTY, 0) + counts.pop(EMPTY, 0)
-        records.write_folder_record(
-            folder / args.output.name,
-            job=job,
-            inputs={"pairs": args.pairs, "tokenizer": args.tokenizer},
-            clock=clock,
-            method=recipe.method,
-            recipe=recipe.model_dump(include={"method", *OF_TOKENS}),
-            language=made["part"],
-            tokenizer_probe=probe,
-            **stored,
-            dropped={EMPTY: dropped} if dropped else {},
-            counts={name: number for name, number in sorted(counts.items()) if number},
-        )
-    log.info("%s %s: %s", recipe.method, made["part"], {**stored, **counts})
+    return recipe, made, tokenizer, digest(tokenizer_probe(tokenizer))
