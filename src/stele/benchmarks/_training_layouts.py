@@ -102,7 +102,7 @@ def _tevatron_items(path: Path, language: str) -> Iterator[TrainingExample]:
 def _tevatron_passage(item: Any, where: str) -> Passage:
     if not isinstance(item, dict):
         raise SteleError(f"{where}: a passage must be an object, found {type(item).__name__}")
-    if not item.get("text"):
+    if not (item.get("text") or item.get("title")):
         raise SteleError(f"{where}: passage {item.get('docid')!r} has no text: this split names its passages only")
     docid = identifier(item.get("docid"), where, "docid")
     return Passage(docid, optional(item, "title", str, where), field(item, "text", str, where))
