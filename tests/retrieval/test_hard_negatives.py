@@ -11,11 +11,13 @@ from recorded import files, put, recorded_parts
 from test_retrieve import WORDS
 
 from stele.benchmarks.transfer_set import MinedNegatives
+from stele.benchmarks.types import Passage, TrainingExample
 from stele.encoders.encode import Encoder
 from stele.encoders.load import load_encoder
 from stele.errors import SteleError
 from stele.retrieval import hard_negatives
 from stele.retrieval.hard_negatives import HITS, parts
+from stele.retrieval.searches.search_job import Questions
 from tests.jobs import job
 from tests.killing import kill_at, killed
 
@@ -225,3 +227,12 @@ def test_kill_9_and_again_gives_the_same_files(tmp_path, tuned, collection, crow
     assert files(tmp_path / "killed") == files(tmp_path / "undisturbed")
     assert len(encoded) == left
     assert not args.state.exists()
+
+
+def test_a_title_alone_is_no_copy_of_another_title():
+    """Passages without text have equal texts; only the positive itself is no negative."""
+    titles = [Passage("a", "Nile", ""), Passage("b", "Congo", "")]
+    questions = Questions()
+    questions.add(TrainingExample("which river?", titles[:1], [], "en"))
+    assert list(questions.find_answers(titles)) == titles
+    assert questions.excluded() == [{b"a"}]

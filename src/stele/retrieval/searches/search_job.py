@@ -118,7 +118,7 @@ class Questions:
 
     def add(self, example: TrainingExample) -> None:
         self.positives[example.query].update(passage.id for passage in example.positives)
-        self.texts[example.query].update(text_digest(passage.text) for passage in example.positives)
+        self.texts[example.query].update(text_digest(passage.text) for passage in example.positives if passage.text)
 
     def find_answers(self, passages: Iterable[Passage]) -> Iterator[Passage]:
         """Yields the passages of the collection unchanged; after the last one `excluded` can be called."""
