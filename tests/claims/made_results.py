@@ -43,7 +43,8 @@ def write_system(folder: Path, row: str, values: dict, languages, jobs=PRETRAINE
             }
             write_sealed(folder / row / f"pt{p}-ft{f}.json", record)
     average = {metric: every.mean(axis=(0, 1)) for metric, every in values.items()}
-    mean = record | {"metrics": (metrics := _means(average, names)), "content": digest(metrics)}
+    seeds = [{"pretraining": p, "finetuning": f} for p in range(shape[0]) for f in range(shape[1])]
+    mean = record | {"seeds": seeds, "metrics": (metrics := _means(average, names)), "content": digest(metrics)}
     write_sealed(folder / f"{row}.json", mean)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pyarrow
 import pyarrow.parquet
@@ -16,27 +14,16 @@ from stele.evaluation.scores import Scores
 from stele.evaluation.significance import load_test
 from stele.tables import all_tables
 from stele.tables.values.significance import compare_rows, p_value
-from tests.sealed import write_sealed
+from tests.claims.made_results import write_system
 
 LANGUAGES = ("ar", "sw")
 
 
 def put(bench, model: str, values: dict[str, np.ndarray]) -> None:
-    """A result of one seed with its values per query; results over seeds name the seeds that they average."""
-    path = bench.result(model, {code: float(one.mean()) for code, one in values.items()})
-    content = json.loads(path.read_text()) | {"averaged": "macro"}
-    write_sealed(path, content | {"seeds": [{"pretraining": 0, "finetuning": 0}]})
-    folder = path.with_suffix("")
-    (folder / "pt0-ft0").mkdir(parents=True, exist_ok=True)
-    write_sealed(folder / "pt0-ft0.json", content | {"seeds": {"pretraining": 0, "finetuning": 0}})
-    rows = [(code, f"{code}{i}", float(v)) for code, one in values.items() for i, v in enumerate(one)]
-    columns = {
-        "search": [row[0] for row in rows],
-        "language": [row[0] for row in rows],
-        "query": [row[1] for row in rows],
-        "mrr@100": [row[2] for row in rows],
-    }
-    pyarrow.parquet.write_table(pyarrow.table(columns), folder / "pt0-ft0/queries.parquet")
+    """A result of one seed with its values per query."""
+    languages = [code for code, of_language in values.items() for _ in of_language]
+    by_seed = np.concatenate([*values.values()])[None, None]
+    write_system(bench.results_dir, f"mrtydi/{model}/zero_shot_marco", {"mrr@100": by_seed}, languages, labels=())
 
 
 @pytest.fixture
