@@ -45,8 +45,11 @@ def test_a_planted_passage_is_found(there, exact, share):
 
 def test_stretches_out_of_place_are_no_exact_match():
     first, second = ["a", "b", "c", "d", "e", "f", "g", "h"], ["i", "j", "k", "l", "m", "n", "o", "p"]
-    overlaps, _ = find_overlaps([" ".join([*first, *second])], [("doc", [" ".join([*second, "and", *first])])])
+    text, moved = " ".join([*first, *second]), ("doc", [" ".join([*second, "and", *first])])
+    overlaps, _ = find_overlaps([text], [moved])
     assert overlaps[0] == ("doc", 1.0, False)
+    overlaps, _ = find_overlaps([text], [moved, ("whole", [text]), moved])
+    assert overlaps[0] == ("whole", 1.0, True), "of documents with as many stretches the one that has them in place"
 
 
 def test_a_passage_may_run_over_sentences_and_a_short_text_must_be_one():
