@@ -150,6 +150,14 @@ def test_the_bound_is_two_standard_errors_and_more_with_the_number_of_rows(bench
     assert _guessed(bench, {"a": (0.0441, 0.02, 0.01)} | others)[0] == {"a": "best", "b": "second"}
 
 
+def test_the_error_of_an_average_is_the_mean_of_its_languages_errors(bench):
+    """They may ask the same questions: two standard errors of each are two of their average, not 2.8."""
+    guess = {"languages": {"ar": 0.02, "sw": 0.02}, "errors": {"ar": 0.01, "sw": 0.01}}
+    for model, value in (("a", 0.04), ("b", 0.02)):
+        bench.result(model, {"ar": value, "sw": value}, guess=guess)
+    assert not rank(table_cells(bench.spec(ROWS, **TABLE), Context(), Results(bench.results_dir)))
+
+
 def test_where_the_guess_of_a_row_is_not_known_marks_stand_as_elsewhere(bench):
     assert _guessed(bench, {"a": (0.02, 0.02, 0.01), "b": (0.01,)})[0] == {"a": "best"}
 
