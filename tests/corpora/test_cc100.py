@@ -1,12 +1,15 @@
 """CC-100 text to Documents through the command."""
 
 import lzma
+from collections import Counter
 
 import pytest
 
 from stele.artifacts.documents import read_documents
 from stele.corpora import cc100
+from stele.corpora.documents import RULES as OWN_TEXT
 from stele.corpora.dumps import dump_files
+from stele.errors import SteleError
 from stele.files.digests import files_digest
 
 TEXT = """First one. And second.
@@ -82,6 +85,18 @@ def test_a_few_foreign_bytes_are_counted_many_are_refused(dataset, run):
     assert done.record["dropped"]["lines_not_utf8"] == 1 and done.record["documents"] == 51
     bad = run("cc100", dataset(good + b"\n\nbad \xff line" * 20), output="bad")
     assert bad.code == 1 and "en.txt.xz" in bad.error and "not UTF-8" in bad.error and bad.record is None
+
+
+@pytest.mark.parametrize(
+    ("rules", "lines", "most"), [(cc100.CC100, 100, 10), (cc100.CC100, 20_000, 20), (OWN_TEXT, 200, 2)]
+)
+def test_of_many_lines_a_share_may_be_foreign(rules, lines, most):
+    dropped: Counter[str] = Counter()
+    of_most, of_more = (b"\n".join([b"\xff"] * bad + [b"good"] * (lines - bad)) for bad in (most, most + 1))
+    first, *_ = cc100.read_texts([of_most], "a.txt", dropped, rules)
+    assert first == ["good"] * (lines - most) and dropped["lines_not_utf8"] == most
+    with pytest.raises(SteleError, match=f"{most + 1} of {lines} lines are not UTF-8"):
+        list(cc100.read_texts([of_more], "a.txt", dropped, rules))
 
 
 @pytest.mark.parametrize(
