@@ -75,6 +75,13 @@ def trained(judged, folder, recipe=RECIPE):
     return cross_validation.cross_validate(scorer.new_module, judged, folds, recipe, **how)
 
 
+def test_each_fold_begins_with_weights_of_its_own(judged, tmp_path, monkeypatch):
+    seeds, new_module = [], knrm.Scorer.new_module
+    monkeypatch.setattr(knrm.Scorer, "new_module", lambda self, seed: seeds.append(seed) or new_module(self, seed))
+    trained(judged, tmp_path)
+    assert len({*seeds}) == len(seeds) == 5
+
+
 def test_the_epoch_with_the_best_map_on_dev_is_taken_from_the_first_that_counts(judged, tmp_path, monkeypatch):
     values = iter([0.4, 0.4, 0.3] * 5)
     monkeypatch.setattr(type(judged), "mean_ap", lambda *given: next(values))
