@@ -173,6 +173,8 @@ def test_one_list_empty_and_a_topic_without_hits(fusing):
     made = json.loads((folder / "retrieval.json").read_text())
     assert made["searches"]["xx"]["queries"] == 12
     assert collection_size([made], "xx") == 60, "of so many documents a random ranking would be"
+    reranked = {"searches": {"xx": {"topics": 12, "documents": 60}}}  # the judged documents of all topics together
+    assert collection_size([reranked], "xx") is None
 
 
 @pytest.mark.parametrize(("same_id", "counts"), [(True, False), (False, True), (None, True)])
