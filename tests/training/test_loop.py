@@ -263,3 +263,23 @@ def test_an_undefined_gradient_norm_of_float16_is_logged_as_a_resumed_run_logs_i
 def test_a_step_without_batches_is_an_error(tmp_path):
     with pytest.raises(SteleError, match="step 1: no micro-batch gave a gradient; check"):
         fit(tmp_path, loss_at=lambda step: iter(()))
+
+
+def test_gradients_are_summed_in_few_exchanges_a_large_one_alone(monkeypatch):
+    """An exchange of each costs a step of four processes half a second, by its waits alone."""
+    monkeypatch.setattr(loop, "BUCKET", 30)
+    sizes = [(2, 3), (4,), (31,), (5, 2), (8,), (3,)]  # the last has a gradient in another process alone
+    parameters = [nn.Parameter(torch.zeros(size)) for size in sizes]
+    for number, parameter in enumerate(parameters[:-1]):
+        parameter.grad = torch.arange(parameter.numel()).reshape(parameter.shape) + 100.0 * number
+    before = [parameter.grad.clone() for parameter in parameters[:-1]]
+    exchanged = []
+
+    def all_reduce_sum(tensor):
+        exchanged.append(len(tensor))
+        return tensor.mul_(2) if tensor.is_floating_point() else tensor.fill_(1)
+
+    assert loop._sum_gradients(parameters, mock.Mock(world=2, device=HERE.device, all_reduce_sum=all_reduce_sum))
+    assert exchanged == [len(sizes), 6 + 4, 31, 10 + 8 + 3]
+    assert all(torch.equal(p.grad, 2 * old) for p, old in zip(parameters, before, strict=False))
+    assert not parameters[-1].grad.any()

@@ -27,6 +27,7 @@ from stele.training.sampling import derive
 from stele.training.sharding import seed_torch
 
 log = logging.getLogger(__name__)
+BUCKET = 25 * 2**18  # numbers of gradients summed at once: 25 MiB, as in PyTorch's DistributedDataParallel
 
 Named = Mapping[str, "Tensor | tuple[Tensor, float] | Figure | int"]
 
@@ -245,11 +246,33 @@ def _sum_gradients(parameters: list[nn.Parameter], process: ProcessContext) -> b
     """
     if process.world == 1:
         return any(parameter.grad is not None for parameter in parameters)
-    used = torch.tensor([parameter.grad is not None for parameter in parameters], device=process.device).long()
-    process.all_reduce_sum(used)
-    for parameter, times in zip(parameters, used.tolist(), strict=True):
-        if times:
-            if parameter.grad is None:
-                parameter.grad = torch.zeros_like(parameter)
-            process.all_reduce_sum(parameter.grad)
-    return bool(used.any())
+    flags = torch.tensor([parameter.grad is not None for parameter in parameters], device=process.device).long()
+    used = [p for p, times in zip(parameters, process.all_reduce_sum(flags).tolist(), strict=True) if times]
+    for parameter in used:
+        if parameter.grad is None:
+            parameter.grad = torch.zeros_like(parameter)
+    for bucket in _buckets([parameter.grad for parameter in used]):
+        if len(bucket) == 1:  # a large one, such as the words' embeddings, is not copied
+            process.all_reduce_sum(bucket[0])
+            continue
+        whole = torch.cat([gradient.flatten() for gradient in bucket])
+        parts = process.all_reduce_sum(whole).split([gradient.numel() for gradient in bucket])
+        for gradient, part in zip(bucket, parts, strict=True):
+            gradient.copy_(part.view_as(gradient))
+    return bool(used)
+
+
+def _buckets(tensors: Sequence[Tensor]) -> Iterator[list[Tensor]]:
+    """Tensors in their order, up to BUCKET numbers together or a larger one alone: each exchange takes time of its own.
+
+    >>> [[len(tensor) for tensor in bucket] for bucket in _buckets([torch.empty(n) for n in (1, 2, BUCKET, 3)])]
+    [[1, 2], [6553600], [3]]
+    """
+    bucket: list[Tensor] = []
+    for tensor in tensors:
+        if bucket and sum(map(torch.numel, bucket)) + tensor.numel() > BUCKET:
+            yield bucket
+            bucket = []
+        bucket.append(tensor)
+    if bucket:
+        yield bucket
