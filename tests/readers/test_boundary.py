@@ -32,7 +32,7 @@ OTHERS = {
     "artifacts/run_files.py": {"_columns"},
     "benchmarks/_files.py": {"open_text"},
     "benchmarks/nq.py": {"answers"},
-    "benchmarks/xda.py": {"readinto", "text_of"},
+    "benchmarks/xda.py": {"text_of"},
     "corpora/dumps/sql_dump.py": {"__init__"},
     "corpora/dumps/xml_dump.py": {"_parse"},
     "encoders/static_embedding.py": {"__init__"},  # an array
