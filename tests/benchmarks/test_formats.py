@@ -102,20 +102,12 @@ def test_mrtydi_training_reads_every_language_and_refuses_bare_ids(swahili, tmp_
         list(MrTydi().training(data, "test"))
 
 
-def test_a_training_passage_may_be_a_title_alone(tmp_path):
-    passage = {"docid": "5", "title": "T", "text": ""}
-    example = {"query_id": "1", "query": "q", "positive_passages": [passage], "negative_passages": []}
-    put(tmp_path / "train.jsonl.gz", rows(example))
-    (read,) = Marco().training({"msmarco_passage": {"all": tmp_path}}, "train")
-    assert read.positives == [Passage("5", "T", "")]
-
-
 def test_marco_is_tevatrons_layout(tmp_path):
-    passage = {"docid": "5", "title": "", "text": "x"}
-    example = {"query_id": "1", "query": "q", "positive_passages": [passage], "negative_passages": []}
+    passage, title_alone = {"docid": "5", "title": "", "text": "x"}, {"docid": "7", "title": "T", "text": ""}
+    example = {"query_id": "1", "query": "q", "positive_passages": [passage, title_alone], "negative_passages": []}
     put(tmp_path / "train.jsonl.gz", rows(example))
     (examples,) = Marco().training({"msmarco_passage": {"all": tmp_path}}, "train")
-    assert examples.positives == [Passage("5", "", "x")]
+    assert examples.positives == [Passage("5", "", "x"), Passage("7", "T", "")]
     assert examples.language == "en"
     put(tmp_path / "c/corpus.jsonl.gz", rows(passage, {"docid": 6, "title": "T", "text": "y"}))
     corpus = {"msmarco_passage_corpus": {"all": tmp_path / "c"}}

@@ -27,7 +27,7 @@ from pathlib import Path
 
 from stele.command.hand_over import DECLINED, FORWARDED
 
-PRELOAD = (  # for the commands of all rules
+PRELOAD = (  # for every rule
     "numpy",
     "pyarrow.csv",
     "pyarrow.pandas_compat",
@@ -48,7 +48,7 @@ PRELOAD = (  # for the commands of all rules
     "matplotlib.backends.backend_pdf",
     "jinja2",
 )
-TORCH = (  # for those of the rules whose environment is `torch`
+TORCH = (  # for rules whose environment is `torch`
     "torch",
     "transformers.models.auto.modeling_auto",
     "transformers.models.auto.tokenization_auto",

@@ -242,9 +242,9 @@ def _written(job) -> list[str]:
 
 
 def _start_worker(rules: Sequence[str]) -> None:
-    """Starts the local worker for the jobs of some rules, unless it is one, which loads only what it needs by itself.
+    """Starts the local worker for jobs of these rules. A single job has none: by itself it loads only what it needs.
 
-    Without one (no sockets, a full disk) jobs take longer, but give the same results.
+    Where a worker cannot start (no sockets, a full disk), jobs take longer, but give the same results.
     """
     from stele.command import worker
 
