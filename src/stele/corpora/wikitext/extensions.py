@@ -19,7 +19,7 @@ from functools import cache, lru_cache
 # an attribute in quotation marks, where it begins no tag, or after a letter of an unquoted value (name=p<a>); without
 # a ">" near, it is not parsed, so that a page of unclosed tags takes linear time
 ATTRIBUTES = (
-    "(?=[^>]{0,9999}+>)"
+    "(?=[^>]{0,2999}+>)"
     r"""(?:[^<>"']++|"[^">]*+(?:"|(?=>))|'[^'>]*+(?:'|(?=>))|["']|(?<=[^\s<>"'])<(?![/!])|<(?![a-zA-Z/!]))*+"""
 )
 
