@@ -47,8 +47,9 @@ def slowly(project: Path) -> None:
     pretrain = project / "src/stele/pretraining/pretrain.py"
     change(pretrain, STEP, SLOW)
     pretrain.write_text(pretrain.read_text() + WAIT)
-    shutil.rmtree(project / "work/tiny/encoders")
-    log_file(project).unlink()
+    if (project / "work").exists():  # else nothing is built
+        shutil.rmtree(project / "work/tiny/encoders")
+        log_file(project).unlink()
     (project / "slow").touch()
 
 

