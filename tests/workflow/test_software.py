@@ -1,10 +1,11 @@
-"""The short chain in conda environments and in a container, built from nothing without a worker: the same bytes.
+"""The short chain in conda environments and in a container, without a worker: the same bytes.
 
 Snakemake's own code for both runs; conda and apptainer themselves are stand-ins (tests/workflow/borrowed.py), whose
 environments hold what is declared.
 """
 
 import os
+import shutil
 
 import pytest
 
@@ -19,26 +20,22 @@ def path_with(folder) -> dict[str, str]:
     return {"PATH": os.pathsep.join([str(folder), os.environ["PATH"]])}
 
 
-@pytest.fixture
-def bare(fresh, tmp_path):
-    """The short chain, nothing built."""
-    return shorten(clone(fresh, tmp_path / "stele"))
-
-
 def same(project):
     """What must be the same: all but the pages that name the packages of each job, of which environments have fewer."""
     return {name: content for name, content in outputs(project).items() if not name.endswith(".html")}
 
 
 @pytest.mark.slow
-def test_in_conda_environments_the_tables_are_the_same_bytes(bare, chain, root, tmp_path):
+def test_in_conda_environments_the_tables_are_the_same_bytes(built, chain, root, tmp_path):
+    for made in ("results", "work/tiny/finetuned"):
+        shutil.rmtree(built / made)
     folder = tmp_path / "conda"
-    run = snakemake(bare, TABLE, *CONDA, **path_with(conda(folder, root)), PYTHONPATH="/nowhere/of/the/users")
+    run = snakemake(built, TABLE, *CONDA, **path_with(conda(folder, root)), PYTHONPATH="/nowhere/of/the/users")
     assert run.returncode == 0, run.stdout[-6000:]
-    assert same(bare) == same(chain)
+    assert same(built) == same(chain)
     activated = (folder / "log").read_text().splitlines()
     assert len(set(activated)) == 2  # cpu and data
-    assert not planned(bare, TABLE)  # back in this Python, nothing is built again
+    assert not planned(built, TABLE)  # back in this Python, nothing is built again
 
 
 @pytest.fixture(scope="session")
@@ -52,8 +49,14 @@ def image(root, tmp_path_factory):
     return folder / "stele.sif"
 
 
+@pytest.fixture
+def bare(fresh, tmp_path):
+    """The short chain, nothing built."""
+    return shorten(clone(fresh, tmp_path / "stele"))
+
+
 @pytest.mark.slow
-def test_in_a_container_the_tables_are_the_same_bytes(bare, chain, image, tmp_path):
+def test_built_from_nothing_in_a_container_the_tables_are_the_same_bytes(bare, chain, image, tmp_path):
     (bare / "cluster.yaml").write_text(f"software: container\ncontainer: {image}\n")
     elsewhere = tmp_path / "large"
     elsewhere.mkdir()
