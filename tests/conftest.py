@@ -12,6 +12,8 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
 ROOT = Path(__file__).resolve().parents[1]
+# what numba compiles for a run of the workflow here serves the tests, and copies of the project
+os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / ".snakemake/numba"))
 
 
 def pytest_configure() -> None:

@@ -47,9 +47,8 @@ def slowly(project: Path) -> None:
     pretrain = project / "src/stele/pretraining/pretrain.py"
     change(pretrain, STEP, SLOW)
     pretrain.write_text(pretrain.read_text() + WAIT)
-    if (project / "work").exists():  # else nothing is built
-        shutil.rmtree(project / "work/tiny/encoders")
-        log_file(project).unlink()
+    shutil.rmtree(project / "work/tiny/encoders")
+    log_file(project).unlink()
     (project / "slow").touch()
 
 

@@ -1,4 +1,4 @@
-"""What clusters do to jobs, all of it to one run from a clean clone: it ends with the bytes of the local profile."""
+"""What clusters do to jobs, all of it to the jobs of one run, which ends with the bytes of an undisturbed one."""
 
 import ast
 import csv
@@ -9,9 +9,9 @@ import pytest
 from stele.cluster.sinfo import minutes
 from tests.cluster.conftest import wait_for
 from tests.cluster.edits import at_speed, before, log, log_file, saved, slowly
-from tests.workflow.conftest import TABLE, copy_project, outputs, planned, shorten
+from tests.workflow.conftest import TABLE, outputs, planned
 
-NODES = {"mirror", "standin", "cc100", "mine", "pretrain", "finetune", "retrieve", "score"}
+NODES = {"cc100", "mine", "pretrain", "finetune", "retrieve", "score"}
 
 # the first try of each language waits for its fate; `en` holds more memory than its first attempt asks for
 DOCUMENTS = """\
@@ -122,29 +122,28 @@ def kill(run):
 
 
 @pytest.mark.slow
-def test_a_run_whose_jobs_meet_all_of_it_ends_with_the_same_table(root, cluster, here, drive, busy, tmp_path):
-    project = shorten(copy_project(root, tmp_path / "stele"))
-    before(project / "src/stele/corpora/cc100.py", DOCUMENTS)
-    before(project / "src/stele/pairs/mine.py", PAIRS)
-    slowly(project)
-    run = Run(cluster, project, drive(project, "--set-resources", "cc100:mem_mb=800*attempt", "--", TABLE))
+def test_a_run_whose_jobs_meet_all_of_it_ends_with_the_same_table(cluster, here, built, drive, busy):
+    before(built / "src/stele/corpora/cc100.py", DOCUMENTS)
+    before(built / "src/stele/pairs/mine.py", PAIRS)
+    slowly(built)
+    run = Run(cluster, built, drive(built, "--set-resources", "cc100:mem_mb=800*attempt", "--", TABLE))
     too_little_memory_cancelled_and_out_of_time(run)
     notice(run)
     preemption(run, busy)
     node_lost(run)
     kill(run)
-    at_speed(project)
+    at_speed(built)
     assert run.driver.end() == 0, run.driver.output[-6000:]
     states = [job["state"] for job in run.jobs("pretrain")]
     assert states == ["FAILED", "CANCELLED", "COMPLETED"], "what SLURM put back into the queue is no failure"
-    assert outputs(project) == outputs(here)
-    ran = {job["comment"].split("_wildcards_")[0] for job in cluster.jobs(folder=project)}
+    assert outputs(built) == outputs(here)
+    ran = {job["comment"].split("_wildcards_")[0] for job in cluster.jobs(folder=built)}
     assert ran == {f"rule_{rule}" for rule in NODES} and "cluster cannot" not in run.driver.output
-    assert_benchmarks_within_requests(project)
-    left = {path.name for path in (project / "state").rglob("*") if path.is_file()}
+    assert_benchmarks_within_requests(built)
+    left = {path.name for path in (built / "state").rglob("*") if path.is_file()}
     (name,) = left
     assert name.startswith("context-"), "what the driver hands to the tables, no job's"
-    assert planned(project, TABLE) == {}, "what the nodes built is up to date for a run here, too"
+    assert planned(built, TABLE) == {}, "what the nodes built is up to date for a run here, too"
 
 
 def assert_benchmarks_within_requests(project):
@@ -157,4 +156,4 @@ def assert_benchmarks_within_requests(project):
         if row["rule_name"] in NODES:
             assert float(row["max_pss"]) < requested["mem_mb"] and float(row["s"]) < 60 * requested["runtime"]
             rules.add(row["rule_name"])
-    assert rules == NODES - {"mirror"}
+    assert rules == NODES
