@@ -152,8 +152,8 @@ def assert_benchmarks_within_requests(project):
     for path in (project / "logs").rglob("*.benchmark.tsv"):
         with path.open() as handle:
             (row,) = csv.DictReader(handle, delimiter="\t")
-        requested = ast.literal_eval(row["resources"])
-        if row["rule_name"] in NODES:
+        if row.get("rule_name") in NODES:  # else it ran here
+            requested = ast.literal_eval(row["resources"])
             assert float(row["max_pss"]) < requested["mem_mb"] and float(row["s"]) < 60 * requested["runtime"]
             rules.add(row["rule_name"])
     assert rules == NODES
