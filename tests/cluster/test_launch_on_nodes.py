@@ -1,4 +1,4 @@
-"""A rule on several nodes, a process a GPU: real jobs, of which each process is one of gloo's."""
+"""The same rule on one node and on several, a process a GPU: real jobs, of which each process is one of gloo's."""
 
 import os
 import signal
@@ -47,6 +47,15 @@ def test_two_nodes_with_two_gpus_each_told_to_stop_and_killed(cluster, built, dr
     assert [job["state"] for job in jobs] == ["FAILED", "FAILED", "COMPLETED"]
     assert [job["memory"] for job in jobs] == ["6000M", "12000M", "12000M"]
     assert "resuming after step" in log(built) and '"processes": 4' in record(built)
-    # how it was run is no reason to run it again
+
+
+@pytest.mark.slow
+def test_one_node_with_two_gpus_and_how_it_was_run_reruns_nothing(cluster, built, drive):
+    (built / "cluster.yaml").write_text(f"{NAMES}gpus: {{pretrain: 2}}\n")
+    (built / ENCODER).unlink()
+    driver = drive(built, "--", ENCODER, STELE_DEVICE="cpu")
+    assert driver.end() == 0, driver.output[-6000:]
+    (job,) = cluster.jobs(rule="pretrain", folder=built)
+    assert (job["state"], job["partition"]) == ("COMPLETED", "gpu") and '"processes": 2' in record(built)
     (built / "cluster.yaml").write_text("gpus: {pretrain: 1}\nnodes: {pretrain: 3}\n")
     assert planned(built, ENCODER) == {}
