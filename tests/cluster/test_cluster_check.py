@@ -55,6 +55,7 @@ def test_a_cluster_that_works_is_ready(cluster, start, tmp_path):
     assert with_gpu == {"pretrain", "retrieve"}, "the launcher sees to it that they have their GPU"
     states = [job["state"] for job in ran if job["comment"].startswith("rule_pretrain")]
     assert states == ["FAILED", "COMPLETED"], "it was told to end"
+    assert [job["state"] for job in ran].count("COMPLETED") == len(ran) - 1, "and no other job failed"
     assert [path.name for path in tmp_path.iterdir()] == ["mine.yaml"]
 
 
