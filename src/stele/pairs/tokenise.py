@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -51,29 +51,14 @@ class Tokenise(TokenisationJob):
 
 
 def run(args: Tokenise) -> None:
-    clock = records.start()
-    recipe, made, tokenizer, probe = open_tokenisation(args, KnowledgeMethod)
-    counts: Counter[str] = Counter()
-    shown = progress.track(
-        read_pairs(args.pairs.parent / PAIRS), -(-made["pairs"] // BATCH), f"tokenise {recipe.method} {made['part']}"
-    )
-    with atomic_directory(args.output.parent, JOB) as folder:
-        stored = write_store(folder, examples(shown, encoder(tokenizer), recipe, counts))
-        dropped = counts.pop("empty", 0)
-        records.write_folder_record(
-            folder / args.output.name,
-            job=JOB,
-            inputs={"pairs": args.pairs, "tokenizer": args.tokenizer},
-            clock=clock,
-            method=recipe.method,
-            recipe=recipe.model_dump(include={"method", *OF_TOKENS}),
-            language=made["part"],
-            tokenizer_probe=probe,
-            **stored,
-            dropped={"empty": dropped} if dropped else {},
-            counts={name: number for name, number in sorted(counts.items()) if number},
-        )
-    log.info("%s %s: %s", recipe.method, made["part"], {**stored, **counts})
+    def write(
+        folder: Path, recipe: KnowledgeRecipe, made: records.Record, encode: Encode, counts: Counter[str]
+    ) -> dict[str, int]:
+        batches, title = read_pairs(args.pairs.parent / PAIRS), f"tokenise {recipe.method} {made['part']}"
+        shown = progress.track(batches, -(-made["pairs"] // BATCH), title)
+        return write_store(folder, examples(shown, encode, recipe, counts))
+
+    tokenise(args, JOB, KnowledgeMethod, {"method", *OF_TOKENS}, write)
 
 
 def read_pairs(path: Path) -> Iterator[tuple[list[str], list[str]]]:
@@ -100,14 +85,32 @@ def examples(
 
 
 # --- shared with `tokenise_sections` ---
-def open_tokenisation(args: TokenisationJob, kind: type) -> tuple[Any, records.Record, Any, str]:
-    """Reads the pairs' recipe and record, the tokenizer, and the digest of the tokens that it gives for a probe text.
+def tokenise(args: TokenisationJob, job: str, kind: type, keys: set[str], write: Callable[..., dict[str, Any]]) -> None:
+    """Has `write(folder, recipe, pairs' record, encode, counts)` write a store, of which it returns facts; records it.
 
-    Raises SteleError if the pairs' method is another or not of this `kind`.
+    `counts["empty"]` is the number of dropped pairs, `keys` are the recipe's keys that matter. Raises SteleError if the
+    pairs' method is another than the recipe's or not of this `kind`.
     """
+    clock = records.start()
     _, recipe = load_method(args.recipe, kind)
     made = records.read_record(args.pairs)
     if made.get("method") != recipe.method:
         raise SteleError(f"{args.pairs}: found pairs of {made.get('method')}, want pairs of {recipe.method}")
-    tokenizer = load_tokenizer(args.tokenizer.parent)
-    return recipe, made, tokenizer, digest(tokenizer_probe(tokenizer))
+    tokenizer, counts = load_tokenizer(args.tokenizer.parent), Counter()
+    with atomic_directory(args.output.parent, job) as folder:
+        stored = write(folder, recipe, made, encoder(tokenizer), counts)
+        dropped = counts.pop("empty", 0)
+        records.write_folder_record(
+            folder / args.output.name,
+            job=job,
+            inputs={"pairs": args.pairs, "tokenizer": args.tokenizer},
+            clock=clock,
+            method=recipe.method,
+            recipe=recipe.model_dump(include=keys),
+            language=made["part"],
+            tokenizer_probe=digest(tokenizer_probe(tokenizer)),
+            **stored,
+            dropped={"empty": dropped} if dropped else {},
+            counts={name: number for name, number in sorted(counts.items()) if number},
+        )
+    log.info("%s %s: %s", recipe.method, made["part"], {**stored, **counts})
