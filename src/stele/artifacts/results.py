@@ -174,7 +174,12 @@ def _means(values: Mapping[str, Sequence[float]]) -> dict[str, float]:
 
 
 def result_files(results_dir: Path | str, each_seed: bool = False) -> Iterator[Path]:
-    """Yields the result files of a folder in order: means over seeds, or with `each_seed` a file per pair of seeds."""
+    """Yields the result files of a folder in order: means over seeds, or with `each_seed` a file per pair of seeds.
+
+    Raises SteleError if the folder is missing.
+    """
+    if not Path(results_dir).is_dir():
+        raise SteleError(f"{results_dir}: no such folder of results; build some first, e.g. with `make tables`")
     pattern = "*/*/*/pt*-ft*.json" if each_seed else "*/*/*.json"
     for path in sorted(Path(results_dir).glob(pattern)):
         if path.relative_to(results_dir).parts[0] != "tables":
@@ -207,8 +212,6 @@ def load_results(results_dir: Path | str = "results", each_seed: bool = False) -
     """
     import pandas
 
-    if not Path(results_dir).is_dir():
-        raise SteleError(f"{results_dir}: no such folder of results; build some first, e.g. with `make tables`")
     rows = []
     for path in result_files(results_dir, each_seed):
         result = read_result(path)

@@ -60,8 +60,6 @@ class Pack(Job):
 
 
 def run(args: Pack) -> None:
-    if not args.results.is_dir():
-        raise SteleError(f"{args.results}: no such folder of results; build some first")
     if (args.results / STUDY).is_file():  # its queries are numbers, and its ancestry is slim
         raise SteleError(
             f"{args.results}: is packed already ({STUDY} is in it); copy it, or pack the results from which it was made"

@@ -78,8 +78,6 @@ class Export(Job):
 def run(args: Export) -> None:
     if (args.format == "mteb") != (args.to is not None):
         raise SteleError("--to FOLDER: is required with --format mteb and not allowed with other formats")
-    if not args.results_dir.is_dir():
-        raise SteleError(f"{args.results_dir}: no such folder of results; build some first")
     if args.format == "csv":
         table = load_results(args.results_dir)
         if args.model is not None:

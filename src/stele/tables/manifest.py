@@ -10,7 +10,6 @@ from typing import Annotated
 
 from stele.artifacts import results
 from stele.command.arguments import Job, ResultsFolder, ends_in, record_as_json
-from stele.errors import SteleError
 
 
 class Manifest(Job):
@@ -20,6 +19,4 @@ class Manifest(Job):
 
 
 def run(args: Manifest) -> None:
-    if not args.results_dir.is_dir():
-        raise SteleError(f"{args.results_dir}: no such folder of results; build some first")
     results.write_manifest(args.results_dir, args.output)

@@ -55,8 +55,6 @@ def of_folder(results_dir: Path, damaged: Callable[[str], object]) -> Iterator[V
 
     Raises SteleError if the folder is missing.
     """
-    if not results_dir.is_dir():
-        raise SteleError(f"{results_dir}: no such folder of results; build some first")
     aliases = catalogue.load("settings")["aliases"]
     for path in result_files(results_dir):
         try:
