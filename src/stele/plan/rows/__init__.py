@@ -11,7 +11,6 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cache
 from typing import ClassVar
 
 from stele.artifacts.results import RunKey
@@ -30,7 +29,7 @@ from stele.plan.protocols import Protocols
 from stele.plan.settings import cached_method
 from stele.plan.shown import Shown
 from stele.plan.sources import Sources
-from stele.registry import Registry, module_names
+from stele.registry import names_held
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -73,17 +72,10 @@ class Kind(ABC):
         """Records of all datasets and checkpoints that a row needs."""
 
 
-@cache
-def _kinds() -> Registry[type[Kind]]:
-    kinds: Registry[type[Kind]] = Registry("kind of row")
-    for name in module_names(__name__):
-        for kind, of_kind in importlib.import_module(f"{__name__}.{name}").KINDS.items():
-            kinds.register(kind)(of_kind)
-    return kinds
-
-
 def kind_named(name: str) -> type[Kind]:
-    return _kinds().get(name)
+    modules = names_held(__name__, "KINDS")
+    check_known("kind of row", name, modules)
+    return importlib.import_module(f"{__name__}.{modules[name]}").KINDS[name]
 
 
 class Settings(Strict):
@@ -106,7 +98,7 @@ def check_settings(values: Values, where: str, section: str = "settings") -> Non
     for benchmark, settings in typed.settings.items():
         for name, entry in settings.items():
             at = section, benchmark, name
-            kind = choice(entry, "kind", _kinds().names(), where, at, required=True)
+            kind = choice(entry, "kind", sorted(names_held(__name__, "KINDS")), where, at, required=True)
             keys_of_kind = {key: value for key, value in entry.items() if key != "kind"}
             validate(kind_named(kind).Setting, keys_of_kind, where, at, ["kind"])
             for key in RECIPES.keys() & entry.keys():
