@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from stele.benchmarks._files import (
+    checked_object,
     field,
     folder_of,
     identifier,
@@ -75,9 +76,7 @@ def _dpr_items(path: Path, language: str, split: str) -> Iterator[TrainingExampl
 
 
 def _dpr_passage(item: Any, where: str) -> Passage:
-    if not isinstance(item, dict):
-        raise SteleError(f"{where}: a passage must be an object, found {type(item).__name__}")
-    title, text = optional(item, "title", str, where), field(item, "text", str, where)
+    text, title = field(item, "text", str, where), optional(item, "title", str, where)
     docid = item.get("passage_id") or item.get("psg_id") or item.get("docid")
     return Passage(str(docid) if docid else content_id(title, text), title, text)
 
@@ -100,9 +99,7 @@ def _tevatron_items(path: Path, language: str) -> Iterator[TrainingExample]:
 
 
 def _tevatron_passage(item: Any, where: str) -> Passage:
-    if not isinstance(item, dict):
-        raise SteleError(f"{where}: a passage must be an object, found {type(item).__name__}")
-    if not (item.get("text") or item.get("title")):
+    if not (checked_object(item, where).get("text") or item.get("title")):
         raise SteleError(f"{where}: passage {item.get('docid')!r} has no text: this split names its passages only")
     docid = identifier(item.get("docid"), where, "docid")
     return Passage(docid, optional(item, "title", str, where), field(item, "text", str, where))

@@ -15,7 +15,7 @@ import numpy as np
 
 from stele import progress
 from stele.errors import SteleError
-from stele.files.reading import AGAIN, reading
+from stele.files.reading import AGAIN, find_file, reading
 
 KIND = "file of fastText's vectors"
 BLOCK = 1 << 24  # bytes of lines that are read at once
@@ -38,13 +38,7 @@ class WordVectors(NamedTuple):
 
 def vector_file(folder: Path) -> Path:
     """Finds the .vec file of a folder, or returns a file. Raises SteleError unless the folder has exactly one."""
-    if folder.is_file():
-        return folder
-    files = sorted(folder.glob("*.vec"))
-    if len(files) != 1:
-        names = ", ".join(path.name for path in files) or "none"
-        raise SteleError(f"{folder}: want one file of word vectors (*.vec); found {names}")
-    return files[0]
+    return folder if folder.is_file() else find_file(folder, ["*.vec"], "word vectors (*.vec)")
 
 
 def read_word_vectors(path: Path, wanted: Collection[str]) -> WordVectors:

@@ -195,14 +195,12 @@ def fused(topic: Candidates, alpha: float, depth: int) -> Hits:
     return [(topic.names[place], float(scores[place])) for place in order]
 
 
-def average_precisions(
-    topic: Candidates, judged: Mapping[str, int], depth: int, alphas: np.ndarray = ALPHAS
-) -> np.ndarray:
-    """AP@depth of a topic under each weight, float64 [alphas], like the metric `ap`; 0 without a relevant document."""
+def average_precisions(topic: Candidates, judged: Mapping[str, int], depth: int) -> np.ndarray:
+    """AP@depth of a topic under each of ALPHAS, float64 [101], like the metric `ap`; 0 without a relevant document."""
     total = sum(relevance >= 1 for relevance in judged.values())
     if not (total and topic.names):
-        return np.zeros(len(alphas))
-    _, order = _ranked(topic, alphas, depth)
+        return np.zeros(len(ALPHAS))
+    _, order = _ranked(topic, ALPHAS, depth)
     relevant = np.array([judged.get(name, 0) >= 1 for name in topic.names])[order]
     precision = np.cumsum(relevant, axis=1) / np.arange(1, order.shape[1] + 1)
     return (precision * relevant).sum(axis=1) / total
