@@ -43,9 +43,6 @@ class Registry(Generic[T]):
             raise unknown(self.kind, name, self._items)
         return self._items[name]
 
-    def names(self) -> list[str]:
-        return sorted(self._items)
-
 
 def module_names(package: str) -> tuple[str, ...]:
     """The modules of a package, without importing them."""
