@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from mining_texts import ids, random_documents, text_of
+from mining_texts import EMPTY, ids, random_documents, text_of
 
 from stele.pairs.methods.crop import neighbours
 
@@ -102,9 +102,10 @@ def test_mlm_stretches_are_the_text(mined):
         ("b", text_of([7, 8], 700)),
         ("c", text_of([30, 31, 195], 800)),
         ("d", text_of([3])),
+        ("e", [EMPTY]),
     ]
     made = mined(documents, method="mlm", least=15)
     a, b, c = (ids(" ".join(sentences)) for _, sentences in documents[:3])
     assert made.examples == [[a[:254]], [a[254:508]], [a[508:]], [b], [c[:254]]]
-    assert made.record["dropped"] == {"short_documents": 1, "short_tails": 1}
+    assert made.record["dropped"] == {"empty_sentences": 1, "short_documents": 2, "short_tails": 1}
     assert made.record["tokens"] == 600 + 15 + 254

@@ -21,11 +21,9 @@ def examples(
 ) -> Iterator[list[np.ndarray]]:
     """Yields the spans of one document in order, drawing nothing; counts tails and documents that are too short."""
     size = recipe.length - SPECIAL
-    for begin in range(0, len(tokens.ids), size):
+    for begin in range(0, max(len(tokens.ids), 1), size):
         stretch = tokens.ids[begin : begin + size]
         if len(stretch) == size or len(stretch) >= recipe.least:
             yield [stretch]
         else:
             counts["dropped_short_tails" if begin else "dropped_short_documents"] += 1
-    if not len(tokens.ids):
-        counts["dropped_short_documents"] += 1
