@@ -27,6 +27,12 @@ def test_a_lexical_row_is_borrowed_unless_all_are_to_be_computed(paper):
     assert again.rows.problem(RunKey("nq", "bm25", "direct"))[0] == "not built"
 
 
+def test_every_row_that_a_paper_borrowed_can_be_computed(jobs):
+    plan = jobs(scale="miniature", recompute="all")
+    problems = {row: plan.rows.problem(row) for row in plan.tables.all_rows()}
+    assert [row for row, problem in problems.items() if problem and problem[0] == "not built"] == []
+
+
 def test_nothing_of_a_lexical_model_depends_on_a_seed(paper):
     plan = paper(seeds={"pretraining": [0, 1], "finetuning": [0, 1]})
     assert plan.rows.seeds(BM25) == ["pt0-ft0"] and len(plan.rows.seeds(RunKey("mrtydi", "kept", "zero_shot_nq"))) == 4
