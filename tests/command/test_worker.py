@@ -74,6 +74,18 @@ def test_the_same_with_and_without(tree, environment, code, call):
     assert results[0] == (f"False {tree} mine\n", "to stderr\n", code)
 
 
+def test_code_is_loaded_once_and_anew_after_an_edit(tree, environment):
+    """The edited file is one that the command imports: what imported it is loaded anew, too."""
+    probe, constants = (tree / "src/stele/sources" / name for name in ("probe.py", "probed.py"))
+    probe.write_text(PROBE + "from stele.sources.probed import TEXT\nprint('loaded', TEXT, flush=True)\n")
+    printed = []
+    for text in ("first", None, "second", "third"):
+        if text:
+            constants.write_text(f"TEXT = {text!r}\n")
+        printed.append(stele(environment, tree).communicate(timeout=PATIENCE)[0].partition("False")[0])
+    assert printed == ["loaded first\n", "", "loaded second\n", "loaded third\n"]
+
+
 def test_many_at_once(tree, environment):
     processes = [stele(environment, tree, "--code", str(n)) for n in range(8)]
     assert [p.wait(timeout=PATIENCE) for p in processes] == list(range(8))

@@ -1,6 +1,7 @@
 """An optional local worker: it has libraries loaded, torch where a job needs it, and forks a child for each command.
 
-The worker loads third-party packages only, never Stele's own modules, so each child runs the code as it is on disk.
+The worker loads third-party packages at its start, and Stele's own modules once a child has needed them. A child runs
+the code as it is on disk: where a loaded file has changed since the worker's start, it imports all of Stele anew.
 `python -m stele` asks the worker named in `STELE_WORKER` and runs the command itself when there is none.
 
 Protocol over a Unix socket: the client (`hand_over.py`) sends one JSON line (package, argv, cwd, environment, its
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import importlib
 import json
 import os
 import select
@@ -22,7 +24,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from stele.command.hand_over import DECLINED, FORWARDED
@@ -105,28 +108,16 @@ def _file_of_child(path: str, client: int) -> Path:
 
 def serve(server: socket.socket, modules: Iterable[str]) -> None:
     """Accepts commands for as long as the driver lives; one process, no threads, so that forking is safe."""
-    import importlib
-
     from stele.command.parent_watch import alive, identity
 
     driver, worker = os.environ.get("STELE_DRIVER", ""), identity(os.getpid())
-    for name in modules:
-        try:
-            importlib.import_module(name)
-        except ImportError:  # an environment without this package: its commands say so themselves
-            continue
-    if "transformers" in sys.modules:  # its table of all families' weights, made at the first loading of any
-        with contextlib.suppress(ImportError, AttributeError):
-            importlib.import_module("transformers.conversion_mapping").get_checkpoint_conversion_mapping("bert")
-    if "numba" in sys.modules:  # its tables of all functions' types, made at the first compiled function of ranx or any
-        with contextlib.suppress(ImportError, AttributeError):
-            target = importlib.import_module("numba.core.registry").cpu_target
-            target.typing_context.refresh()
-            target.target_context.refresh()
-    gc.freeze()  # a child's collections leave what is loaded here alone: else they copy all of its pages
+    versions = {str(path): _version(path) for path in Path(__file__).parents[2].glob("stele*/**/*.py")}
+    _load_libraries(modules)
     clients: dict[socket.socket, int] = {}  # connection -> child
     children: dict[int, Path] = {}  # child -> the file that names it
     ends: dict[int, socket.socket] = {}  # process file descriptor -> connection
+    needed, needs = os.pipe2(os.O_NONBLOCK)  # names of the modules that children have imported
+    run = partial(_run, versions=versions, needs=needs)
     while not driver or alive(driver):
         ready, _, _ = select.select([server, *clients, *ends], [], [], 1.0)
         for item in ready:
@@ -134,7 +125,7 @@ def serve(server: socket.socket, modules: Iterable[str]) -> None:
                 connection, _ = server.accept()
                 if request := _request(connection):
                     request[0]["env"]["STELE_DRIVER"] = worker  # a child ends with the worker, whatever ends that
-                    child = _fork(*request, sockets=(server, connection, *clients), pidfds=ends)
+                    child = _fork(*request, run, sockets=(server, connection, *clients), pidfds=ends)
                     clients[connection] = child
                     children[child] = _file_of_child(server.getsockname(), request[0]["client"])
                     with contextlib.suppress(OSError):  # a full disk: the job is measured by its client
@@ -149,11 +140,27 @@ def serve(server: socket.socket, modules: Iterable[str]) -> None:
                 with contextlib.suppress(OSError):  # no reason to end, and all jobs with it
                     children.pop(clients[ends[item]]).unlink()
                 _finish(item, ends.pop(item), clients)
+                _import_needed(needed)
     for child in clients.values():
         _kill(child, signal.SIGKILL)
     for path in children.values():
         with contextlib.suppress(OSError):
             path.unlink()
+
+
+def _load_libraries(modules: Iterable[str]) -> None:
+    for name in modules:
+        with contextlib.suppress(ImportError):  # an environment without this package: its commands say so themselves
+            importlib.import_module(name)
+    if "transformers" in sys.modules:  # its table of all families' weights, made at the first loading of any
+        with contextlib.suppress(ImportError, AttributeError):
+            importlib.import_module("transformers.conversion_mapping").get_checkpoint_conversion_mapping("bert")
+    if "numba" in sys.modules:  # its tables of all functions' types, made at the first compiled function of ranx or any
+        with contextlib.suppress(ImportError, AttributeError):
+            target = importlib.import_module("numba.core.registry").cpu_target
+            target.typing_context.refresh()
+            target.target_context.refresh()
+    gc.freeze()  # a child's collections leave what is loaded here alone: else they copy all of its pages
 
 
 def _request(connection: socket.socket) -> tuple[dict, list[int]] | None:
@@ -179,7 +186,46 @@ def _request(connection: socket.socket) -> tuple[dict, list[int]] | None:
     return None
 
 
-def _fork(request: Mapping, descriptors: Sequence[int], sockets: Sequence[socket.socket], pidfds: Iterable[int]) -> int:
+def _version(path: str | Path) -> tuple[int, int]:
+    """Time of change and size of a file of code; zeros if it is gone."""
+    try:
+        stat = os.stat(path)
+    except OSError:
+        return 0, 0
+    return stat.st_mtime_ns, stat.st_size
+
+
+def _own_modules() -> set[str]:
+    """Names of Stele's own modules that are loaded."""
+    return {name for name in sys.modules if name.partition(".")[0] in ("stele", "stele_world")}
+
+
+def _drop_changed(versions: Mapping[str, tuple[int, int]]) -> None:
+    """Drops all of Stele's modules if the file of one has changed, so that they are imported as they are on disk."""
+    own = _own_modules()
+    files = [path for name in own if (path := sys.modules[name].__file__)]
+    if any(_version(path) != versions.get(path) for path in files):
+        for name in own:
+            del sys.modules[name]
+        importlib.invalidate_caches()
+
+
+def _import_needed(needed: int) -> None:
+    """Imports the modules of Stele that children have needed, so that later children have them."""
+    with contextlib.suppress(BlockingIOError):  # a killed child has written no names
+        for name in os.read(needed, 1 << 20).decode().split():
+            with contextlib.suppress(Exception):  # a file that was edited meanwhile: its next child tells the error
+                importlib.import_module(name)
+        gc.freeze()
+
+
+def _fork(
+    request: Mapping,
+    descriptors: Sequence[int],
+    run: Callable[[Mapping], int],
+    sockets: Sequence[socket.socket],
+    pidfds: Iterable[int],
+) -> int:
     """Forks the child that runs a request; returns its process id. Sockets and pidfds are the worker's alone."""
     child = os.fork()
     if child:
@@ -199,7 +245,7 @@ def _fork(request: Mapping, descriptors: Sequence[int], sockets: Sequence[socket
         for target, descriptor in enumerate(descriptors):
             os.dup2(descriptor, target)
             os.close(descriptor)
-        code = _run(request["package"], request["argv"], request["cwd"], request["env"])
+        code = run(request)
     except BaseException as error:  # the child must never return into the worker's loop
         code = _exit_code(error)
     finally:
@@ -208,14 +254,22 @@ def _fork(request: Mapping, descriptors: Sequence[int], sockets: Sequence[socket
         os._exit(code)
 
 
-def _run(package: str, argv: Sequence[str], cwd: str, environment: Mapping[str, str]) -> int:
-    os.chdir(cwd)
+def _run(request: Mapping, versions: Mapping[str, tuple[int, int]], needs: int) -> int:
+    """Runs a request's command, and writes the names of the modules of Stele that it has imported to a pipe."""
+    os.chdir(request["cwd"])
     os.environ.clear()
-    os.environ.update(environment)
-    sys.argv = [package, *argv]
-    from stele.command.cli import main
+    os.environ.update(request["env"])
+    sys.argv = [request["package"], *request["argv"]]
+    _drop_changed(versions)
+    loaded = _own_modules()
+    try:
+        from stele.command.cli import main
 
-    return main(argv, package)
+        return main(request["argv"], request["package"])
+    finally:
+        with contextlib.suppress(BlockingIOError):  # a full pipe: another child tells
+            for name in sorted(_own_modules() - loaded):
+                os.write(needs, f"{name}\n".encode())
 
 
 def _exit_code(error: BaseException) -> int:
