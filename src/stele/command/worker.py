@@ -1,7 +1,7 @@
 """An optional local worker: it has libraries loaded, torch where a job needs it, and forks a child for each command.
 
 The worker loads third-party packages at its start, and Stele's own modules once a child has needed them. A child runs
-the code as it is on disk: where a loaded file has changed since the worker's start, it imports all of Stele anew.
+the code as it is on disk: where a file of it has changed since the worker's start, it imports all of Stele anew.
 `python -m stele` asks the worker named in `STELE_WORKER` and runs the command itself when there is none.
 
 Protocol over a Unix socket: the client (`hand_over.py`) sends one JSON line (package, argv, cwd, environment, its
@@ -111,7 +111,8 @@ def serve(server: socket.socket, modules: Iterable[str]) -> None:
     from stele.command.parent_watch import alive, identity
 
     driver, worker = os.environ.get("STELE_DRIVER", ""), identity(os.getpid())
-    versions = {str(path): _version(path) for path in Path(__file__).parents[2].glob("stele*/**/*.py")}
+    files = [path for ending in ("py", "yaml") for path in Path(__file__).parents[2].glob(f"stele*/**/*.{ending}")]
+    versions = {str(path): _version(path) for path in files}  # some modules read facts when they are imported
     _load_libraries(modules)
     clients: dict[socket.socket, int] = {}  # connection -> child
     children: dict[int, Path] = {}  # child -> the file that names it
@@ -187,7 +188,7 @@ def _request(connection: socket.socket) -> tuple[dict, list[int]] | None:
 
 
 def _version(path: str | Path) -> tuple[int, int]:
-    """Time of change and size of a file of code; zeros if it is gone."""
+    """Time of change (nanoseconds) and size (bytes) of a file; zeros if it is gone."""
     try:
         stat = os.stat(path)
     except OSError:
@@ -201,11 +202,9 @@ def _own_modules() -> set[str]:
 
 
 def _drop_changed(versions: Mapping[str, tuple[int, int]]) -> None:
-    """Drops all of Stele's modules if the file of one has changed, so that they are imported as they are on disk."""
-    own = _own_modules()
-    files = [path for name in own if (path := sys.modules[name].__file__)]
-    if any(_version(path) != versions.get(path) for path in files):
-        for name in own:
+    """Drops all of Stele's modules if a file has changed, so that they are imported as they are on disk."""
+    if any(_version(path) != version for path, version in versions.items()):
+        for name in _own_modules():
             del sys.modules[name]
         importlib.invalidate_caches()
 
