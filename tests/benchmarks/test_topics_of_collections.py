@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from written import SPANISH, put
+from written import SPANISH, put, rows
 
 from stele.benchmarks._topics import by_judgments, topics
 from stele.errors import SteleError
@@ -141,6 +141,26 @@ def test_the_text_of_the_language_that_is_wanted_wherever_it_is_stated(tmp_path,
         assert [topic["title"] for topic in topics(path, language).values()] == [wanted]
     with pytest.raises(SteleError, match=r"topics\.xml, .* is in en.*, ja.*, not in ko; give its text in ko"):
         topics(path, "ko")
+
+
+def test_hc4_s_translators_have_priority_over_its_machine(tmp_path):
+    """Also in NeuCLIR's files; both codes of a language have three letters."""
+
+    def text(lang, source, title):
+        return {"lang": lang, "source": source, "topic_title": title, "topic_description": f"about {title}"}
+
+    by_machine, by_hand = text("fas", "google translation", "رود"), text("fas", "human translation", "رودخانه")
+    line = {"topic_id": "1001", "languages_with_qrels": ["fas"], "narratives": {"fas": {"Not-valuable": "none"}}}
+    path = put(
+        tmp_path / "topics.jsonl", rows(line | {"topics": [text("eng", "original", "river"), by_machine, by_hand]})
+    )
+    assert topics(path, "fa") == {"1001": {"title": "رودخانه", "description": "about رودخانه"}}
+    assert topics(path, "en") == {"1001": {"title": "river", "description": "about river"}}
+    with pytest.raises(SteleError, match="topic 1001 is in eng, fas, not in ru; give its text in ru"):
+        topics(path, "ru")
+    path.write_text(rows(line | {"topics": ["river"]}))
+    with pytest.raises(SteleError, match="line 1: `topics` must be a list of objects"):
+        topics(path, "en")
 
 
 def test_every_field_is_read_in_its_language_and_one_that_states_none_is_as_wanted(tmp_path):

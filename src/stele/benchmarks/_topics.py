@@ -2,7 +2,8 @@
 
 TREC does not close its tags (`<num> Number: AR26`, `<title> Topic: ...`), FIRE and CLEF do. NTCIR's ACLIA has
 `<TOPIC ID="...">` with a `<QUESTION>`, NTCIR's WWW has `<query>` with `<qid>` and `<content>`, TREC's web track has
-`<topic number="...">` with a `<query>`; Anserini distributes many topics as `id<TAB>title`.
+`<topic number="...">` with a `<query>`; Anserini distributes many topics as `id<TAB>title`. HC4 and NeuCLIR have
+lines of JSON with a topic's texts in `topics`: in English, and in other languages by translators and by machine.
 Lines from one that begins with `**` to the next blank one are translations (TREC-3 in Spanish) and left out.
 
 The language of a text is stated by an attribute (`lang`, `xml:lang`, `language`) of its field or of an element inside
@@ -18,6 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from stele import catalogue
 from stele.benchmarks._files import identifier, json_lines, refuse_again, refuse_old_line_ends
@@ -245,8 +247,23 @@ def _of_lines(path: Path, text: str) -> Topics:
 def _of_json(path: Path, text: str) -> Topics:
     for where, item in json_lines(path):
         name = next((item[key] for key in JSON_IDS if key in item), "")
+        if isinstance(item.get("topics"), list):
+            yield where, name, _translated(item["topics"], where)
+            continue
         title = next((item[key] for key in JSON_TITLES if isinstance(item.get(key), str)), "")
         rest = {key: item[key] for key in ("description", "narrative") if isinstance(item.get(key), str)}
         language = next((str(item[key]) for key in JSON_LANGUAGES if item.get(key)), "")
         language = _code(re.split("[-_]", language)[0])
         yield where, name, {field: {language: value} for field, value in {"title": title, **rest}.items()}
+
+
+def _translated(topics: list[Any], where: str) -> ByLanguage:
+    """A topic's texts in HC4's and NeuCLIR's layout; a translator's have priority over a machine's."""
+    if not all(isinstance(topic, dict) for topic in topics):
+        raise SteleError(f"{where}: `topics` must be a list of objects; get the file again")
+    fields: ByLanguage = {}
+    for topic in sorted(topics, key=lambda topic: "human" not in str(topic.get("source"))):
+        for key in ("title", "description"):
+            if isinstance(value := topic.get(f"topic_{key}"), str):
+                fields.setdefault(key, {}).setdefault(_code(str(topic.get("lang", ""))), value)
+    return fields
