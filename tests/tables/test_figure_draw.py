@@ -227,6 +227,21 @@ def test_a_long_name_of_a_paper_does_not_run_under_the_labels(bench):
     assert named.get_window_extent().y0 > drawn.axes[0].get_tightbbox().y1
 
 
+@pytest.mark.parametrize("panels", [1, 2])
+def test_a_long_title_of_a_panel_stays_above_its_panel(bench, panels):
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    name = "Wide names of a projection of sentences in Many Languages, " * 2 + "Measured"
+    text = PROJECTION.replace("title: (a)", f'title: "{name}"').replace("title: (b)", f'title: "{name}"')
+    drawn = picture(bench, text if panels == 2 else text[: text.index("    - {key: b")])
+    FigureCanvasAgg(drawn).draw()
+    titles = [axes._left_title for axes in drawn.axes]
+    shown = [title.get_window_extent() for title in titles]
+    assert [title.get_text().replace("\n", " ") for title in titles] == [name] * panels
+    assert all(box.x1 < drawn.bbox.x1 and box.y1 < drawn.texts[0].get_window_extent().y0 for box in shown)
+    assert panels == 1 or shown[0].x1 < shown[1].x0
+
+
 # --- projections ------------------------------------------------------------------------------------------------------
 def test_a_projection_shows_every_sentence_and_joins_the_highlighted_pairs(bench):
     projection(bench, "first", pairs=8)

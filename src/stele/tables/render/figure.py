@@ -22,6 +22,7 @@ HEAD, TITLE, FOOT = 0.36, 0.24, 0.46  # of the picture; above a panel with a tit
 LEFT, BETWEEN = 0.62, 0.68  # vertical labels
 SMALL, LARGE = 7, 9  # points
 LINE, LETTERS = 0.135, 136  # of the notes: inches a line, letters a line
+TITLE_LETTERS = 16  # an inch of a panel's title
 HEAD_LINE, HEAD_LETTERS = 0.16, 84  # of the head
 INDENT = "\u00a0" * 3  # plain spaces at the start of a line are lost in SVG
 # states whose reasons are listed; a projection's panel gives its own
@@ -35,13 +36,14 @@ def draw(figure: Figure, panel_series: Sequence[PanelSeries]) -> Picture:
 
     columns = min(2, len(figure.panels))
     rows = -(-len(figure.panels) // columns)
-    title = TITLE if any(panel.title for panel in figure.panels) else 0
+    width = (WIDTH - LEFT - (columns - 1) * BETWEEN) / columns
+    titles = [textwrap.wrap(panel.title, round(width * TITLE_LETTERS)) for panel in figure.panels]
+    title = TITLE + LINE * (max(map(len, titles)) - 1) if any(titles) else 0
     legend = LINE * len(figure.series) if figure.kind == "curves" else 0
     block = title + HEIGHTS[figure.kind] + FOOT + legend
     lines, named = notes(figure, panel_series), _wrapped_title(figure, panel_series)
     head = HEAD + HEAD_LINE * (len(named) - 1)
     height = head + rows * block + LINE * (len(lines) + 1)
-    width = (WIDTH - LEFT - (columns - 1) * BETWEEN) / columns
     picture = Picture(figsize=(WIDTH, height))
     _head(picture, named, panel_series, height)
     for place, panel in enumerate(figure.panels):
@@ -52,7 +54,7 @@ def draw(figure: Figure, panel_series: Sequence[PanelSeries]) -> Picture:
         axes.tick_params(labelsize=SMALL, width=0.5, length=2.5)
         for spine in axes.spines.values():
             spine.set_linewidth(0.5)
-        axes.set_title(panel.title, fontsize=SMALL + 1, loc="left", parse_math=False)
+        axes.set_title("\n".join(titles[place]), fontsize=SMALL + 1, loc="left", parse_math=False)
         PANELS[figure.kind](axes, figure, [part for part in panel_series if part.panel.key == panel.key])
     for number, line in enumerate(lines):
         y = (LINE * (len(lines) - number)) / height
