@@ -8,6 +8,8 @@ import signal
 import subprocess
 import sys
 import termios
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -19,6 +21,7 @@ from stele.command import cli
 from stele.config.model import parse_config
 from stele.config.user_models import encoding_of, model_of
 from stele.errors import SteleError
+from stele.evaluate import evaluate
 from stele.evaluate.evaluate import (
     check_checkpoint,
     earlier_benchmarks,
@@ -262,6 +265,22 @@ def test_without_a_network_a_known_checkpoint_is_refused_before_anything_is_buil
     with pytest.raises(SteleError, match=r"me5_small config.json: could not be fetched.*\n.*offline: true"):
         check_checkpoint(Plan(parse_config({"scale": "paper", "offline": True})), "me5_small")
     check_checkpoint(Plan(parse_config({"scale": "paper"})), "me5_small")
+
+
+def test_a_known_checkpoint_that_will_be_trained_is_checked_fetched_before_or_not(tmp_path, monkeypatch):
+    """Each can be used, but not each has an MLM."""
+    monkeypatch.chdir(tmp_path)
+    commands: list[list[str]] = []
+    done = SimpleNamespace(returncode=0)
+    monkeypatch.setattr(evaluate.subprocess, "run", lambda words, **_: commands.append(words) or done)
+    plan = Plan(parse_config({"scale": "paper"}))
+    check_checkpoint(plan, "embeddinggemma", trained=True)
+    record = Path(plan.paths.checkpoint("embeddinggemma"))
+    record.parent.mkdir(parents=True)
+    record.write_text("{}")
+    check_checkpoint(plan, "embeddinggemma", trained=True)
+    check_checkpoint(plan, "embeddinggemma")
+    assert [("--trained" in words, "--path" in words) for words in commands] == [(True, False), (True, True)]
 
 
 def test_a_plan_is_of_the_configuration_that_snakemake_merges(tmp_path, monkeypatch):

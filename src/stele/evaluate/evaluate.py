@@ -210,15 +210,16 @@ def earlier_benchmarks(path: Path, values: Mapping[str, Any], benchmarks: Sequen
 def check_checkpoint(plan: Plan, name: str, trained: bool = False) -> None:
     """Fetches and checks a checkpoint's files except its weights. Raises SteleError if it is missing or no encoder.
 
-    Skipped for checkpoints that were fetched before, for stand-ins, and, unless offline, for those of the catalogue.
+    Skipped for stand-ins and, unless `trained`, for checkpoints that were fetched before and, unless offline, for
+    those of the catalogue: each of them is an encoder, but not each has an MLM.
     """
     record, known = Path(plan.paths.checkpoint(name)), catalogue.entries(Model).get(name)
     source = plan.models.checkpoint_source(name)
     is_known = known and source.get("checkpoint") == known.checkpoint and not plan.settings.config.offline
-    if record.exists() or plan.world.standin(name) or is_known:
+    if plan.world.standin(name) or ((record.exists() or is_known) and not trained):
         return
-    use = {**plan.sources.checkpoint_locations(name), **plan.sources.checkpoint_use(name)}
-    use |= {"settings_only": True, "trained": trained}
+    place = {"path": str(record.parent)} if record.exists() else plan.sources.checkpoint_locations(name)
+    use = {**place, **plan.sources.checkpoint_use(name), "settings_only": True, "trained": trained}
     words = ["--model", name, "--source", as_json(plan.sources.checkpoint_params(name)), *shlex.split(flags(use))]
     words += ["--state", plan.paths.state(f"checkpoint/{name}"), "--output", str(record)]
     command = [sys.executable, "-c", WITHOUT_TORCH, "sources", "checkpoint", *words]
