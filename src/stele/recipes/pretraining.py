@@ -168,8 +168,11 @@ class PretrainingRecipe(Optimisation):
         """Creates the training.objectives.Objective of a task, a class in the same file as the recipe."""
 
     def mined_stores(self) -> dict[str, str]:
-        """Mining recipe that fills each store: store -> recipe."""
-        return dict(self.mining)
+        """Mining recipe of each task's store, MLM's included; of all stores if another recipe sets the compute."""
+        if self.equal_compute_to is not None:
+            return dict(self.mining)
+        read = {self.store_of(task) for task in self.all_tasks()}
+        return {store: name for store, name in self.mining.items() if store in read}
 
     def all_tasks(self) -> list[str]:
         """The objective's own tasks, then MLM if it is trained beside them."""
@@ -243,13 +246,6 @@ class TasksRecipe(PretrainingRecipe):
 
     def own_tasks(self) -> list[str]:
         return list(self.tasks)
-
-    def mined_stores(self) -> dict[str, str]:
-        """Mining recipe of each task's store, MLM's included; of all stores if another recipe sets the compute."""
-        if self.equal_compute_to is not None:
-            return dict(self.mining)
-        read = {self.store_of(task) for task in self.all_tasks()}
-        return {store: name for store, name in self.mining.items() if store in read}
 
 
 @cache
