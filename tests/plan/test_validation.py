@@ -132,6 +132,28 @@ def test_a_base_or_a_recipe_that_would_change_nothing_is_refused(checked, models
     checked(scale="paper", models={name: {**models[name], "recipe": "msm", "checkpoint": "train"}})
 
 
+@pytest.mark.parametrize(
+    ("base", "recipe", "override", "message"),
+    [
+        ("xlmr", "clir_gsw", {}, "xlmr reads at most 512 tokens, but mine is trained on texts of 1024 .`length`."),
+        ("xlmr", "clir_gsw", {"length": 512}, None),
+        ("mbert_gsw", "clir_gsw", {}, None),  # windows over 1,024 positions
+        ("mbert_uncased", "gsw", {}, None),
+        ("xlmr_long", "clir_gsw", {}, None),  # unknown until it is fetched
+        ("folder", "crop", {"mlm_share": 0.1, "mlm_length": 65}, "folder reads at most 64 tokens.*65 .`mlm_length`."),
+        ("folder", "crop", {"mlm_share": 0.0, "mlm_length": 65}, None),
+    ],
+)
+def test_texts_longer_than_the_base_can_read_are_refused(checked, tmp_path, base, recipe, override, message):
+    """Training would refuse them after hours of mining."""
+    (tmp_path / "config.json").write_text('{"max_position_embeddings": 66, "model_type": "roberta", "pad_token_id": 1}')
+    models = {"folder": {"checkpoint": str(tmp_path)}}
+    models["mine"] = {"base": base, "recipe": recipe, "override": override}
+    where = rf"models\.mine\.override: {message}"
+    with pytest.raises(SteleError, match=where) if message else nullcontext():
+        checked(scale="paper", models=models)
+
+
 # --- names in the user's own tables -----------------------------------------------------------------------------------
 TABLE = """
 paper: own

@@ -54,7 +54,7 @@ from stele.catalogue.schema.adaptation import AdaptationRules
 from stele.catalogue.schema.languages import Language
 from stele.catalogue.user_documents import by_language
 from stele.claims.judging.estimate import FEWEST_SEEDS
-from stele.cluster.sizes import positions_of, shape_of
+from stele.cluster.sizes import shape_of
 from stele.command.arguments import Job, Number, Positional, Some, Whole
 from stele.config.user_models import encoding_of, model_of
 from stele.errors import SteleError, check_known
@@ -197,7 +197,7 @@ def settled(
 
     values["adapt"] = {**evaluated_keys(name, methods, rules), **values["adapt"]}
     if not args.plan:  # a plan may be edited to shorter texts
-        refuse_few_positions(plan_of(with_steps(rules.steps)), name)
+        refuse_few_positions(plan_of(with_steps(rules.steps)))
     steps = steps_of(args, earlier, name, rules)
     if steps is None and not args.plan:
         plan_of(with_steps(rules.steps)).adaptation.keys()  # raises if a row cannot be built, before anything is timed
@@ -215,16 +215,12 @@ def settled(
     return values, steps
 
 
-def refuse_few_positions(plan: Plan, name: str) -> None:
+def refuse_few_positions(plan: Plan) -> None:
     """Raises SteleError if a method or the control trains on longer texts than the encoder can read."""
-    most = positions_of(plan, name)
     for model in plan.adaptation.trained():
-        longest = max(length for _, length in plan.pretraining.recipe(model).encoded_at_a_time())
-        if most is not None and longest > most:
+        if reason := plan.pretraining.too_long(model):
             raise SteleError(
-                f"{name}: reads at most {most} tokens (max_position_embeddings in its config.json), but {model} is "
-                f"trained on texts of {longest}; give an encoder that reads {longest}, or shorten the texts in the "
-                "files that --plan writes"
+                f"{reason}; give an encoder that reads more, or shorten the texts in the files that --plan writes"
             )
 
 

@@ -14,8 +14,6 @@ from stele.catalogue import datasets, whole
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.costs import AnsweredSize, BenchmarkSize, Checkpoint, Costs, JudgedSize, TrainingSetSize
 from stele.catalogue.user_data import listing
-from stele.encoders.tokenizer import reserved_positions
-from stele.files.reading import read_object
 from stele.plan.corpora import text_a_byte
 from stele.plan.plan import Plan
 from stele.recipes import standins
@@ -143,31 +141,10 @@ def shape_of(plan: Plan, model: str) -> Known:
     known = catalogue.entries(Checkpoint)
     sizes = known.get(root, known[UNKNOWN])
     users_folder = plan.models.checkpoint_source(root).get("path")
-    if (users_folder or root not in known) and (stated := _stated_shape(plan, root, users_folder)):
+    shapes = map(Shape.in_folder, plan.pretraining.settings_folders(root))
+    if (users_folder or root not in known) and (stated := next(filter(None, shapes), None)):
         return Known(stated._replace(window=window), True)
     return Known(Shape(sizes.layers, sizes.width, sizes.inner, sizes.vocabulary, window), root in known)
-
-
-def _stated_shape(plan: Plan, model: str, users_folder: str | None) -> Shape | None:
-    """Shape in a checkpoint's config.json, in the user's folder or the fetched one; None if neither has it."""
-    shapes = map(Shape.in_folder, _checkpoint_folders(plan, model, users_folder))
-    return next(filter(None, shapes), None)
-
-
-def positions_of(plan: Plan, model: str) -> int | None:
-    """Number of tokens that a checkpoint can read, as its config.json states; None if none states it."""
-    for folder in _checkpoint_folders(plan, model, plan.models.checkpoint_source(model).get("path")):
-        for file in sorted(folder.rglob("config.json")):
-            config = read_object(file)
-            if isinstance(most := config.get("max_position_embeddings"), int):
-                return most - reserved_positions(config.get("model_type"), config.get("pad_token_id"))
-    return None
-
-
-def _checkpoint_folders(plan: Plan, model: str, users_folder: str | None) -> list[Path]:
-    """Folders that may have a checkpoint's config.json: the user's, that of fetched settings, the checkpoint's."""
-    folders = [Path(users_folder).expanduser()] if users_folder else []
-    return [*folders, Path(plan.paths.state(f"checkpoint/{model}")), Path(plan.paths.checkpoint(model)).parent]
 
 
 def standin_shape(plan: Plan, key: str) -> Shape:

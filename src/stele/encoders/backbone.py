@@ -8,10 +8,10 @@ from typing import Any
 
 from stele.artifacts.records import read_record
 from stele.catalogue.hub import ADAPTER
-from stele.encoders.tokenizer import quiet, read_config, read_json, reserved_positions
+from stele.encoders.tokenizer import quiet, read_config, read_json
 from stele.errors import SteleError
 from stele.files.reading import reading
-from stele.recipes.encoding import EncodingSpec
+from stele.recipes.encoding import EncodingSpec, reserved_positions
 
 # model families whose hidden states of layer k are what a k-layer model would return (no normalisation after the last)
 CUT_BY_LAYER = ("bert", "camembert", "distilbert", "electra", "ernie", "longformer", "roberta", "xlm-roberta")

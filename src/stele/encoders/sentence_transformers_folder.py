@@ -22,13 +22,14 @@ from stele.encoders.sentence_transformers_keys import (
     TransformerSettings,
     read_settings,
 )
-from stele.encoders.tokenizer import ROBERTA_LIKE, load_tokenizer, read_config, read_json, reserved_positions
+from stele.encoders.tokenizer import load_tokenizer, read_config, read_json
 from stele.encoders.tokens import WHOLE, Chat
 from stele.errors import SteleError
 from stele.files.paths import inside
 from stele.files.reading import read_json as read_list
 from stele.files.reading import reading
 from stele.files.strict import validate
+from stele.recipes.encoding import ROBERTA_LIKE, reserved_positions
 
 FIRST = (["Transformer", "Pooling"], [STATIC])
 AFTERWARDS = {"Dense": DenseSettings, "Dropout": DropoutSettings, "Normalize": NormalizeSettings}

@@ -19,11 +19,6 @@ from stele.errors import SteleError
 from stele.files.atomic import atomic_write_json
 from stele.files.reading import JsonObject, read_object, reading
 
-# families that reserve the first positions, up to the padding id
-ROBERTA_LIKE = (
-    *("camembert", "data2vec-text", "ibert", "longformer", "luke", "mpnet", "roberta", "roberta-prelayernorm"),
-    *("xlm-roberta", "xlm-roberta-xl", "xmod"),
-)
 PROBE_FILE = "probe.json"
 PROBE_TEXTS = (
     "Uganda's capital Kampala, 1962: naïve café ŁÓDŹ İstanbul ß ﬁ",
@@ -97,11 +92,6 @@ def quiet() -> Iterator[None]:
         logging.set_verbosity(level)
         if bars:
             logging.enable_progress_bar()
-
-
-def reserved_positions(model_type: str | None, padding: int | None) -> int:
-    """Number of a model's first positions that no token takes: those up to the padding id in RoBERTa-like ones."""
-    return (1 if padding is None else padding) + 1 if model_type in ROBERTA_LIKE else 0
 
 
 def read_config(folder: Path) -> Any:

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
 from typing import get_args
 
 from stele import catalogue
 from stele.catalogue import recipes, user_documents
+from stele.catalogue.hub import CONFIG
+from stele.catalogue.schema.costs import Checkpoint
 from stele.catalogue.schema.models import Model
+from stele.files.reading import read_object
 from stele.files.strict import Values
 from stele.plan.data import Data
 from stele.plan.mining import Mining
 from stele.plan.models import Models, Problem
 from stele.plan.paths import Paths, as_json, flags
 from stele.plan.settings import Settings, cached_method
+from stele.recipes.encoding import reserved_positions
 from stele.recipes.mining import Corpus
 from stele.recipes.pretraining import PretrainingRecipe, parse_recipe
 
@@ -80,6 +86,34 @@ class Pretraining:
             return None
         windows = self.recipe(trained).sliding_window
         return windows.window if windows else self.attention_window(self.models[trained].base)
+
+    def settings_folders(self, checkpoint: str) -> list[Path]:
+        """Folders that may have a checkpoint's config.json: the user's, that of fetched settings, the checkpoint's."""
+        users = self.models.checkpoint_source(checkpoint).get("path")
+        fetched = Path(self.paths.state(f"checkpoint/{checkpoint}"))
+        return [*([Path(users).expanduser()] if users else []), fetched, Path(self.paths.checkpoint(checkpoint)).parent]
+
+    def positions(self, model: str) -> int | None:
+        """Most tokens that a model can read, as its conversion, its config.json or the catalogue says; else None."""
+        if trained := self.models.pretraining_of(model):
+            windows = self.recipe(trained).sliding_window
+            return windows.positions if windows else self.positions(self.models[trained].base)
+        for file in chain.from_iterable(sorted(of.rglob(CONFIG)) for of in self.settings_folders(model)):
+            config = read_object(file)
+            if isinstance(most := config.get("max_position_embeddings"), int):
+                return most - reserved_positions(config.get("model_type"), config.get("pad_token_id"))
+        public, sizes = catalogue.entries(Model).get(model), catalogue.entries(Checkpoint).get(model)
+        is_public = public and self.models[model].checkpoint == public.checkpoint and not self.settings.generated
+        return sizes.positions if is_public and sizes else None
+
+    def too_long(self, model: str) -> str | None:
+        """The reason if a model is trained on longer texts than its base can read, else None."""
+        most = self.positions(model)
+        for key, length in self.recipe(model).lengths().items():
+            if most is not None and length > most:
+                base = self.models[model].base
+                return f"{base} reads at most {most} tokens, but {model} is trained on texts of {length} (`{key}`)"
+        return None
 
     def modules(self, model: str) -> list[str]:
         """The modules of the objectives that a model's pretraining uses."""

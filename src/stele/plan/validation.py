@@ -142,6 +142,8 @@ def _check_pretraining(plan: Plan, key: str, changes: Values, place: str) -> Non
     for store, name in plan.pretraining.stores(key).items():
         if (method := plan.mining.recipe(name).method) != store:
             raise SteleError(f"{place}.mining: {store}: {name} is a recipe of method {method}; want one of {store}")
+    if reason := plan.pretraining.too_long(key):
+        raise SteleError(f"{place}: {reason}; give a smaller number, or a base that reads more")
     _check_texts(plan, key, f"{place}.languages")
     if problem := plan.models.standin_problem("pretraining", plan.models[key].recipe, key):
         raise SteleError(f"{place.rpartition('.')[0]}: {problem[1]}")

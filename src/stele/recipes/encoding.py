@@ -15,6 +15,11 @@ from stele.files.reading import read_object
 from stele.files.strict import Strict, Values, validate
 
 SPEC_FILE = "encoding.json"
+# families of models that reserve the first positions, up to the padding id
+ROBERTA_LIKE = (
+    *("camembert", "data2vec-text", "ibert", "longformer", "luke", "mpnet", "roberta", "roberta-prelayernorm"),
+    *("xlm-roberta", "xlm-roberta-xl", "xmod"),
+)
 Kind = Literal["query", "passage"]
 Pooling = Literal["cls", "mean", "last", "pooler"]
 TextInput = str | tuple[str, str]
@@ -28,6 +33,11 @@ _FIELD = re.compile(r"\{(\w*)\}")
 FIELDS = {"query_prompt": ("instruction",), "passage_prompt": ("instruction", "title")}
 # keys that were added later: encoders' folders contain them only if not the default, records also if chosen
 SAID_IF_CHOSEN = ("weights", "dimension", "include_prompt", "instruction")
+
+
+def reserved_positions(model_type: str | None, padding: int | None) -> int:
+    """Number of a model's first positions that no token takes: those up to the padding id in RoBERTa-like ones."""
+    return (1 if padding is None else padding) + 1 if model_type in ROBERTA_LIKE else 0
 
 
 class EncodingSpec(Strict):

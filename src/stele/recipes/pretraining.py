@@ -17,6 +17,7 @@ from stele.registry import load_named, module_names
 
 OBJECTIVES = "stele.training.objectives"
 MLM = "mlm"
+LENGTHS = ("length", "sentence_length", "query_length", "block_length")  # keys of objectives: most tokens of an input
 
 
 class SlidingWindow(Strict):
@@ -186,6 +187,11 @@ class PretrainingRecipe(Optimisation):
         """Names of the stores that the tasks read, and those of the recipe in `equal_compute_to`."""
         recipes = [recipe for recipe in (self, self.to_equal()) if recipe is not None]
         return {recipe.store_of(task) for recipe in recipes for task in recipe.all_tasks()}
+
+    def lengths(self) -> dict[str, int]:
+        """Most tokens of the inputs of the objective, and of MLM if it is trained, by the recipe's keys."""
+        keys = (*LENGTHS, *(["mlm_length"] if MLM in self.all_tasks() else []))
+        return {key: length for key in keys if (length := getattr(self, key, None))}
 
     def longest_group(self) -> tuple[int, int]:
         """Number of a group's sequences whose activations wait for the backward pass, and most tokens of one."""

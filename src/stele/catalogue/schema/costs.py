@@ -279,6 +279,9 @@ class Checkpoint(Strict):
     width: Annotated[int, Field(ge=1)]
     inner: Annotated[int, Field(ge=1)] = Field(description="width between a layer's two linear maps")
     vocabulary: Annotated[int, Field(ge=1)]
+    positions: Annotated[int, Field(ge=1)] | None = Field(
+        None, description="most tokens of an input, special ones included; null: not stated here"
+    )
     bytes: Bytes = Field(description="approximate size of the weights on the hub")
 
     @property

@@ -17,7 +17,6 @@ from stele.encoders.tokenizer import load_tokenizer, quiet, tokenizer_probe
 from stele.errors import SteleError, unknown
 from stele.files.digests import digest
 from stele.files.reading import reading
-from stele.recipes.pretraining import MLM
 from stele.training.heads import bits, characters, head_file, vocabulary_head
 from stele.training.section_store import SectionStore
 from stele.training.store import Store
@@ -36,7 +35,6 @@ Encodings = tuple["EncodingSpec | None", "EncodingSpec"]  # of the base, of what
 Tasks = Callable[[Any], Mapping[str, Any]]  # of a recipe
 SEQUENCES = 256  # on which bits are measured: at 1,024 tokens about 39,000 hidden tokens
 CONVERTED = "converted"
-LENGTHS = ("length", "sentence_length", "query_length", "block_length")  # keys of recipes
 HEAD = ("lm_head.", "cls.", "vocab_")  # weight prefixes of the vocabulary heads of the known families
 
 
@@ -79,8 +77,8 @@ def load_base(
 def check_length(config: Any, recipe: Any) -> None:
     """Raises SteleError if a length in the recipe exceeds the model's positions."""
     most = positions(config)
-    for key in (*LENGTHS, *(["mlm_length"] if MLM in recipe.all_tasks() else [])):
-        if (length := getattr(recipe, key, 0)) > most:
+    for key, length in recipe.lengths().items():
+        if length > most:
             raise SteleError(f"--recipe: {key} is {length}, but the model has only {most} positions; want at most that")
 
 
