@@ -284,7 +284,8 @@ def test_the_disk_for_a_user_s_checkpoint_is_by_its_own_files(jobs, tmp_path, mo
     plan = jobs(scale="paper", models={**folders, "mine": {"checkpoint": "a/b"}})
     works = [estimate(plan, "checkpoint", {"model": name}) for name in folders]
     assert [(work.download, work.kept, work.waiting) for work in works] == [(0, 0, 0), (0, 1000, 0)]
-    monkeypatch.setattr(sizes, "_stated_shape", lambda *_: Shape(layers=36, width=4096, inner=12288, vocabulary=151665))
+    stated = Shape(layers=36, width=4096, inner=12288, vocabulary=151665)
+    monkeypatch.setattr(Shape, "in_folder", lambda _: stated)
     work = estimate(plan, "checkpoint", {"model": "mine"})
     assert work.download == work.kept and 20e9 < work.kept < 30e9, "7 billion weights, not those of XLM-R"
 
