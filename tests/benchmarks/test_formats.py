@@ -104,11 +104,12 @@ def test_mrtydi_training_reads_every_language_and_refuses_bare_ids(swahili, tmp_
 
 def test_marco_is_tevatrons_layout(tmp_path):
     passage, title_alone = {"docid": "5", "title": "", "text": "x"}, {"docid": "7", "title": "T", "text": ""}
-    example = {"query_id": "1", "query": "q", "positive_passages": [passage, title_alone], "negative_passages": []}
+    empty = {"docid": "8", "title": "", "text": ""}  # fine-tuning leaves it out and counts it
+    example = {"query_id": "1", "query": "q", "positive_passages": [passage, title_alone], "negative_passages": [empty]}
     put(tmp_path / "train.jsonl.gz", rows(example))
     (examples,) = Marco().training({"msmarco_passage": {"all": tmp_path}}, "train")
     assert examples.positives == [Passage("5", "", "x"), Passage("7", "T", "")]
-    assert examples.language == "en"
+    assert examples.language == "en" and examples.negatives == [Passage("8", "", "")]
     put(tmp_path / "c/corpus.jsonl.gz", rows(passage, {"docid": 6, "title": "T", "text": "y"}))
     corpus = {"msmarco_passage_corpus": {"all": tmp_path / "c"}}
     assert list(Marco().passages(corpus, "en")) == [Passage("5", "", "x"), Passage("6", "T", "y")]

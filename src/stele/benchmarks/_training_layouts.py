@@ -87,22 +87,27 @@ def content_id(title: str, text: str) -> str:
 
 
 def tevatron_examples(path: Path, language: str) -> Iterator[TrainingExample]:
-    """Streams Tevatron's examples; leaves out queries without a positive passage and logs their number."""
+    """Streams Tevatron's examples, empty passages included, as Tevatron reads them.
+
+    It leaves out queries without a positive passage and logs their number. Raises SteleError if all positives of a
+    query are empty.
+    """
     return with_positives(_tevatron_items(path, language), path, "queries")
 
 
 def _tevatron_items(path: Path, language: str) -> Iterator[TrainingExample]:
     for where, item in json_lines(path):
         positives = [_tevatron_passage(p, where) for p in field(item, "positive_passages", list, where)]
+        if positives and not any(passage.title or passage.text for passage in positives):
+            raise SteleError(f"{where}: passage {positives[0].id!r} has no text: this split names its passages only")
         negatives = [_tevatron_passage(p, where) for p in optional(item, "negative_passages", list, where)]
         yield TrainingExample(field(item, "query", str, where), positives, negatives, language)
 
 
 def _tevatron_passage(item: Any, where: str) -> Passage:
-    if not (checked_object(item, where).get("text") or item.get("title")):
-        raise SteleError(f"{where}: passage {item.get('docid')!r} has no text: this split names its passages only")
-    docid = identifier(item.get("docid"), where, "docid")
-    return Passage(docid, optional(item, "title", str, where), field(item, "text", str, where))
+    docid = identifier(checked_object(item, where).get("docid"), where, "docid")
+    text = field(item, "text", str, where) if item.keys() & {"title", "text"} else ""
+    return Passage(docid, optional(item, "title", str, where), text)
 
 
 class HundredWordsReader(RetrievalReader):
