@@ -97,7 +97,7 @@ def test_the_catalogue_s_sizes_are_named_and_are_no_reason_to_refuse(jobs, text,
     assert from_catalogue(plan, "pretrain", {"model": "msm", "pt": "0"}) == ["xlmr"]
     own = jobs(scale="paper", models={"own": {"checkpoint": "a/b"}})
     assert from_catalogue(own, "checkpoint", {"model": "own"}) == ["xlmr"], "assumed, until its settings are here"
-    monkeypatch.setattr("stele.cluster.sizes._stated_shape", lambda *_: MINILM)
+    monkeypatch.setattr(Shape, "in_folder", lambda _: MINILM)
     assert from_catalogue(own, "checkpoint", {"model": "own"}) == []
     small = jobs(scale="miniature")
     assert from_catalogue(small, "mine", mine) == from_catalogue(small, "pretrain", {"model": "msm"}) == []
