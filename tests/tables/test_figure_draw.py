@@ -242,6 +242,19 @@ def test_a_long_title_of_a_panel_stays_above_its_panel(bench, panels):
     assert panels == 1 or shown[0].x1 < shown[1].x0
 
 
+def test_a_long_label_of_a_series_stays_below_its_panel(bench):
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    one, two = CURVES.rstrip(), CURVES[CURVES.index("    - key: en_de") :].replace("en_de", "en_fr")
+    label = "Ours without Wide words and with Many Measured languages, after a second pretraining"
+    drawn = picture(bench, f"{one}\n{two}".replace("label: One", f'label: "{label}"'))
+    FigureCanvasAgg(drawn).draw()
+    left, right = (axes.get_legend().get_window_extent() for axes in drawn.axes)
+    assert left.x1 < right.x0 and right.x1 < drawn.bbox.x1
+    assert left.y0 > drawn.texts[1].get_window_extent().y1
+    assert legend(drawn.axes[0])[0].replace("\n", " ") == f"{label}: not run"
+
+
 # --- projections ------------------------------------------------------------------------------------------------------
 def test_a_projection_shows_every_sentence_and_joins_the_highlighted_pairs(bench):
     projection(bench, "first", pairs=8)

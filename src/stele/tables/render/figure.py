@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from stele.papers.figure import Figure
 from stele.papers.paper import TODAY
 from stele.tables.render.figure_data import POINT_STATES, PanelSeries
-from stele.tables.render.figure_panels import PANELS, WIDTH, states_in_words
+from stele.tables.render.figure_panels import PANELS, WIDTH, curve_label, states_in_words
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
@@ -39,7 +39,10 @@ def draw(figure: Figure, panel_series: Sequence[PanelSeries]) -> Picture:
     width = (WIDTH - LEFT - (columns - 1) * BETWEEN) / columns
     titles = [textwrap.wrap(panel.title, round(width * TITLE_LETTERS)) for panel in figure.panels]
     title = TITLE + LINE * (max(map(len, titles)) - 1) if any(titles) else 0
-    legend = LINE * len(figure.series) if figure.kind == "curves" else 0
+    legend = 0.0
+    if figure.kind == "curves":
+        lines_below = Counter(part.panel.key for part in panel_series for _ in curve_label(part, width).split("\n"))
+        legend = LINE * max(lines_below.values())
     block = title + HEIGHTS[figure.kind] + FOOT + legend
     lines, named = notes(figure, panel_series), _wrapped_title(figure, panel_series)
     head = HEAD + HEAD_LINE * (len(named) - 1)

@@ -27,6 +27,7 @@ DARK = ("measured", "fail", "unreadable")  # states in whose colour black letter
 SMALL = 7  # points: 6 where a page is set an inch narrower
 BINS = 60  # of a density, over the printed range
 BELOW = 0.38  # inches from the panel down to the legend of its curves: nowhere in it is sure to be free
+HANDLE, LETTERS = 0.3, 17  # of that legend: inches of a mark, letters an inch
 MARGIN = 0.04  # of a range, so that no mark is cut
 
 
@@ -53,7 +54,7 @@ def curves(axes: Axes, figure: Figure, parts: Sequence[PanelSeries]) -> None:
         axes.plot(places, values, markersize=4, linewidth=1, **style)
         if any(errors):
             axes.errorbar(places, values, errors, fmt="none", ecolor=style["color"], elinewidth=0.8, capsize=2)
-        label = ": ".join(filter(None, [part.series.label, states_in_words(part)]))
+        label = curve_label(part, axes.figure.get_figwidth() * axes.get_position().width)
         handles.append(Line2D([], [], markersize=4, linewidth=1, label=label, **style))
     shown += _printed(axes, parts, axis)
     axes.set_xscale(figure.x.scale)
@@ -64,6 +65,12 @@ def curves(axes: Axes, figure: Figure, parts: Sequence[PanelSeries]) -> None:
     _legend(axes, handles, "upper left", bbox_to_anchor=(0, below), frameon=False, borderaxespad=0, borderpad=0)
     if not any(part.measured for part in parts):
         _empty(axes, parts, height=0.92)
+
+
+def curve_label(part: PanelSeries, width: float) -> str:
+    """Label and states of a curve, in lines that are as wide as its panel of `width` inches."""
+    text = ": ".join(filter(None, [part.series.label, states_in_words(part)]))
+    return "\n".join(textwrap.wrap(text, round((width - HANDLE) * LETTERS)))
 
 
 def _mark(number: int) -> str:
