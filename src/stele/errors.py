@@ -52,7 +52,7 @@ before stays: use a GPU with more memory, or a smaller encode_chunk in the recip
     causes = [error]
     while (cause := causes[-1].__cause__ or causes[-1].__context__) is not None:
         causes.append(cause)
-    for cause in reversed(causes):  # the first that happened
+    for cause in reversed(causes):  # the earliest first
         if _is_memory(cause):
             reason = " ".join(str(cause).split())[:200] or type(cause).__name__
             way = "give the same command more memory (ulimit -v, the job's request)"

@@ -146,7 +146,7 @@ def run(args: Adapt) -> None:
             print(f"--hours: timed steps will set their number; this plan assumes {whole(AdaptationRules).steps} steps")
         what = f"adapting {name} with {', '.join(methods_in(values, name))}"
         with TemporaryDirectory() as aside:
-            # a plan for more training than was done must not bind later calls
+            # a plan for more training than was done must not affect later calls
             planned = Path(aside, path.name) if is_trained(name) else path
             write(planned, values, HEAD)
             print(cost(targets, planned, what, on_slurm(args.snakemake)))
@@ -172,11 +172,11 @@ def settled(
     scale |= {"threads": min(MOST_THREADS, len(os.sched_getaffinity(0))), "gpus": int(has_gpu)}
     if not Path(values["scale"]).is_file():
         write(Path(values["scale"]), scale, SCALE_HEAD)
-    gpus_of_scale = read_yaml(values["scale"]).get("gpus", 0)  # an earlier call's file stays
+    gpus_of_scale = read_yaml(values["scale"]).get("gpus", 0)  # keep an earlier call's file
     if gpus_of_scale != scale["gpus"]:
         print(f"{values['scale']} sets gpus: {gpus_of_scale}; for this call's gpus: {scale['gpus']}, edit that file")
-    # sizes by the encoder's shape; the steps may take a measurement
-    plan = plan_of({**values, "adapt": None, "cards": {name: []}})  # a card is of an encoder used as it is
+    # sizes follow from the encoder's shape; finding the steps may need a timed run
+    plan = plan_of({**values, "adapt": None, "cards": {name: []}})  # a card needs an untrained encoder
     check_checkpoint(plan, name, trained=True)
     if not (args.benchmarks or args.data or earlier):
         values["adapt"]["benchmarks"] = [key for key in DEFAULT_BENCHMARKS if plan.data.languages(key)]
@@ -196,7 +196,7 @@ def settled(
         return {**values, "models": {**values["models"], **fresh, **with_budget(earlier.get("models", {}), fresh)}}
 
     values["adapt"] = {**evaluated_keys(name, methods, rules), **values["adapt"]}
-    if not args.plan:  # a plan may be edited to shorter texts
+    if not args.plan:  # with --plan the user may still shorten the texts
         refuse_few_positions(plan_of(with_steps(rules.steps)))
     steps = steps_of(args, earlier, name, rules)
     if steps is None and not args.plan:
@@ -276,7 +276,7 @@ def measure(path: Path, values: dict[str, Any], rules: AdaptationRules, options:
 
 def report(plan: Plan) -> None:
     """Prints the verdicts, warnings about them, and the paths of the card and of the encoders."""
-    if not Path(plan.paths.verdict).is_file():  # Snakemake's options asked for a dry run, or for a part
+    if not Path(plan.paths.verdict).is_file():  # a dry run, or a part of the run
         return
     verdict = read_json(Path(plan.paths.verdict), "verdict")
     for comparison in verdict["comparisons"]:

@@ -37,7 +37,7 @@ SCHEMA = pa.schema(
 SHARD_CHARACTERS = 1 << 27  # text of one shard: some 60 MB on disk
 GROUP_CHARACTERS = 1 << 21  # text of one row group: what a writer or a reader holds in memory
 GROUP_DOCUMENTS = 1000
-GROUP_ROWS = 100_000  # of a file of rows, as redirects are
+GROUP_ROWS = 100_000  # rows of a group in other files, such as redirects
 
 
 class Section(NamedTuple):

@@ -21,12 +21,12 @@ from stele.files.atomic import MARK, RECORD
 from stele.files.digests import BLOCKS, WHOLE, FileFacts, block_digest, digest, facts_digest, files_digest, sha256
 from stele.files.reading import read_note
 
-VERIFY_WHOLE = "STELE_VERIFY_INPUTS"  # set to 1 where files are checked whole
-LARGEST_RECORD = 256 << 20  # bytes; more is a user's JSON, not to be read twice
-DRAWN = 6  # parts of a large file that are checked besides both ends
-# no inputs: what is written, and the mirrors, whose files are checked one by one as they are taken
+VERIFY_WHOLE = "STELE_VERIFY_INPUTS"  # 1: check files whole
+LARGEST_RECORD = 256 << 20  # bytes; a larger JSON is a user's, and is not read twice
+DRAWN = 6  # parts of a large file that are checked, in addition to both ends
+# arguments that are no inputs: outputs, and mirrors, whose files are checked when they are taken
 NOT_READ = ("output", "output_dir", "state", "results_dir", "manifest", "mirrors")
-# what jobs make, and no user describes by hand
+# outputs of jobs, which no user describes by hand
 MADE = (
     "base", "calibration", "dense", "encoder", "encoders", "generator", "negatives", "page_entities", "term",
     "tokenizer", "verdict",
@@ -76,7 +76,7 @@ def records_among(value: Any) -> Iterator[Path]:
                 elif text and path.is_dir():
                     places = (path / RECORD, path / MANIFEST, path.parent / RECORD)
                     yield from [place for place in places if place.is_file()][:1]
-            except (OSError, ValueError):  # no path at all
+            except (OSError, ValueError):  # not a path
                 continue
 
 
@@ -128,7 +128,7 @@ def _read(path: Path) -> Record:
             return {}
     except OSError:
         return {}
-    record = read_note(path)  # who reads it says what is wrong with it
+    record = read_note(path)  # the job that reads it reports errors
     return record if isinstance(record.get("job"), str) and {SEAL, "inputs", "labels"} & record.keys() else {}
 
 

@@ -21,12 +21,12 @@ from stele.files.digests import digest, sha256
 from stele.files.reading import read_note
 
 SEAL = "digest"  # of all other keys of a record
-NO_DIGEST = "record without digest"  # the label of what comes from data that only a user's words describe
+NO_DIGEST = "record without digest"  # label of results from data that only the user describes
 MANIFEST = "manifest.json"
-ABOVE = 5  # folders from a file of results to that of its manifest, at most
+ABOVE = 5  # most folders between a result and its manifest
 WHOLE = frozenset({"job", "labels"})  # every record has them
 OF_DATASET = "sources dataset"
-# the keys of what a user writes by hand about a dataset
+# keys of a dataset's record that a user may write by hand
 USERS_KEYS = WHOLE | {"dataset", "part", "version", "languages", "title", "licence", "origin", "counts"}
 
 
@@ -50,7 +50,7 @@ OF_TEXT: Kind = "an object whose values are texts", partial(_is_object, fits=_is
 OF_TEXTS: Kind = "an object whose values are lists of texts", partial(_is_object, fits=_are_texts)
 OF_OBJECTS: Kind = "an object whose values are objects", partial(_is_object, fits=_is_object)
 ALWAYS: dict[str, Kind] = {"job": TEXT, "labels": TEXTS, "inputs": OF_TEXT, "ancestry": OF_OBJECTS, "versions": OF_TEXT}
-# keys that a record leaves out or has as null where there is nothing to say; those of an ancestor are never null
+# keys that a record may omit or set to null; an ancestor's are never null
 FACTS: dict[str, Kind] = {
     "model": TEXT,
     "repository": TEXT,

@@ -29,7 +29,7 @@ from stele.files.reading import read_object
 GENERATED = "generated data"
 STAND_IN = "stand-in checkpoint"
 LIMITED = "limited"
-BEGINNING = "beginning of a corpus"  # a scale read no more of a text
+BEGINNING = "beginning of a corpus"  # the scale reads only the first part
 DIVERGED = "diverged pretraining"
 UNLEARNT = "a pretraining task that learnt nothing"
 RECODED = "not encoded as its base"
@@ -39,9 +39,9 @@ CIRCUMSTANCES = (
     "versions", "commit", "python", "device", "host", "wall_seconds", "cpu_seconds", "peak_memory_mb", "finished",
     "curve_seconds", "train_seconds", SEAL,
 )  # fmt: skip
-# what an ancestor is known by: what was done, to what, how; everything else stands in its own record
+# keys that describe an ancestor; the rest is in its own record
 ANCESTRY = "ancestry"
-WHOLE_ANCESTRY = "ancestry.json"  # of a folder of kept results: all that any of them comes from
+WHOLE_ANCESTRY = "ancestry.json"  # all ancestors of a folder of kept results
 IDENTITY = (
     "job", "dataset", "part", "version", "repository", "revision", "checkpoint", "corpus", "language", "method",
     "model", "recipe", "seed", "steps", "encoding", "encoding_decided_by", "encoding_notes", "licence", "origin",
@@ -172,7 +172,7 @@ def _versions() -> dict[str, str]:
 
 
 def _device() -> str:
-    torch = sys.modules.get("torch")  # never imported for the record's sake
+    torch = sys.modules.get("torch")  # not imported only for the record
     if torch is not None and torch.cuda.is_available():
         return torch.cuda.get_device_name()
     return f"cpu ({platform.machine()})"

@@ -216,12 +216,12 @@ def load_results(results_dir: Path | str = "results", each_seed: bool = False) -
     for path in result_files(results_dir, each_seed):
         result = read_result(path)
         setting = path.parent.name if each_seed else path.stem
-        if setting == result.setting:  # else a copy under a short name (`zero_shot.json` of `zero_shot_marco`)
+        if setting == result.setting:  # skips copies under a short name (`zero_shot.json` of `zero_shot_marco`)
             rows.extend(_rows(result))
     return pandas.DataFrame(rows, columns=COLUMNS).astype({"value": "float64", "n": "Int64", "std": "float64"})
 
 
-OF_THE_RUN = (MANIFEST, "usage.csv", "usage.md", "usage.svg")  # itself, and times: they differ from run to run
+OF_THE_RUN = (MANIFEST, "usage.csv", "usage.md", "usage.svg")  # the manifest, and times, which differ from run to run
 
 
 def write_manifest(folder: Path, output: Path | None = None) -> None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 COLUMNS = ("query", "q0", "passage", "rank", "score", "tag")
-_NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")  # what atof reads; Python's float takes more
+_NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")  # as C's atof; Python's float accepts more
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -53,7 +53,7 @@ def read_run(path: Path) -> Run:
     Raises SteleError, mostly with file and line, for wrong columns, a score that is not a finite number, a passage
     retrieved twice for one query, a truncated compressed file, and a run without any line.
     """
-    with suppress(SteleError), reading(path):  # the careful reader says what is wrong and where
+    with suppress(SteleError), reading(path):  # the line-by-line reader below reports errors
         if columns := _columns(path):
             return make_run(*columns, path)
     return _read_carefully(path)
@@ -86,7 +86,7 @@ def _columns(path: Path) -> tuple[pyarrow.DictionaryArray, pyarrow.DictionaryArr
     queries = table["query"].unify_dictionaries().combine_chunks()
     passages = table["passage"].dictionary_encode().combine_chunks()
     for names in (queries.dictionary, passages.dictionary):
-        # an empty id, or white space within one: the columns are parted in another way
+        # an empty id, or white space within one: the columns have another separator
         if pyarrow.compute.any(pyarrow.compute.match_substring_regex(names, r"^$|[\t\r\v\f]")).as_py():
             return None
     return queries, passages, table["score"].to_numpy()

@@ -19,7 +19,7 @@ from stele.files.digests import FileFacts, digest, facts_digest, file_facts
 from stele.files.formats import write_csv
 from stele.files.strict import Values
 
-NAME = re.compile(r"stele-[0-9a-f]{16}")  # of the folder of a run; no other folder has such a name
+NAME = re.compile(r"stele-[0-9a-f]{16}")  # a run's state folder; no other folder has such a name
 REMOVED = "stele-" + 16 * "0"  # while it is removed
 
 

@@ -70,7 +70,7 @@ def topics(path: Path, language: str, encoding: str | None = None) -> dict[str, 
     has_marks = _TOPIC.search(text) and not _LINES.match(text)
     kind = _of_json if text.lstrip()[:1] == "{" else _of_marks if has_marks else _of_lines
     read: dict[str, dict[str, str]] = {}
-    foreign: dict[str, tuple[str, list[str]]] = {}  # topic in other languages -> its place, they
+    foreign: dict[str, tuple[str, list[str]]] = {}  # topic in other languages -> its place, these languages
     for where, name, by_language in kind(path, text):
         fields, languages = _in_language(by_language, language)
         name = identifier(name, where, "topic")

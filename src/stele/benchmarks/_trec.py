@@ -205,7 +205,7 @@ def _until_end(body: bytes) -> bytes:
 
 # --- judgments and topics ---
 SHOWN = 3  # ids in a message
-_COLUMN = re.compile(r"[^ \t\r\f\v]+")  # separated as by C's isspace: an id may have other white space
+_COLUMN = re.compile(r"[^ \t\r\f\v]+")  # separators as in C's isspace: an id may have other white space
 
 
 def read_qrels(path: Path) -> dict[str, dict[str, int]]:

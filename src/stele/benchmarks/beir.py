@@ -168,7 +168,7 @@ def checked_judgments(paths: Sequence[Path]) -> int:
     """
     data = {"": {"all": Path(os.path.commonpath(paths))}}
     subsets = sorted({subset for subset, role in map(role_of, paths) if role and subset}) or [""]
-    numbers: dict[Path, int] = {}  # of a file, which several subsets may share
+    numbers: dict[Path, int] = {}  # number of each file, which several subsets may share
     queries = []
     for subset in subsets:
         judged, qrels = _judged(data, subset), _qrels(data, subset)
@@ -245,7 +245,7 @@ def _score(value: object, where: str) -> int:
     """Parses a score, a whole number: text in a TSV file, any type in Parquet. Raises SteleError for anything else."""
     if isinstance(value, str) and re.fullmatch(r"[+-]?[0-9]{1,9}", value):
         return int(value)
-    if isinstance(value, int | float) and abs(value) < LARGEST and value % 1 == 0:  # no comparison holds of NaN
+    if isinstance(value, int | float) and abs(value) < LARGEST and value % 1 == 0:  # False for NaN
         return int(value)
     raise SteleError(f"{where}: score must be a whole number (gains are graded 0, 1, 2...), found {value!r}")
 

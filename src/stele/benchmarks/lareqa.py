@@ -67,7 +67,7 @@ class Lareqa(RetrievalReader):
         answers: dict[str, dict[str, int]] = {key: {} for key in keys}
         languages = _collection_languages(data)
         whole = data[DATASET].get("all")
-        if len(languages) < len(LANGUAGES) and not (whole and (whole / RECORD).is_file()):  # of a scale's languages
+        if len(languages) < len(LANGUAGES) and not (whole and (whole / RECORD).is_file()):  # a scale's languages
             official = "the official score counts those in all languages: --data lareqa=FOLDER, with eleven files"
             logger.warning("lareqa: only answers in %s count as relevant; %s", ", ".join(languages), official)
         for language in languages:
@@ -80,7 +80,7 @@ class Lareqa(RetrievalReader):
 def _collection_languages(data: Data) -> list[str]:
     """Languages whose files the data have: all eleven in the real data, those of the scale in generated data."""
     parts = data.get(DATASET, {})
-    languages = {*parts}.union(*(present(folder, "*.json") for folder in parts.values()))  # a part's file has any name
+    languages = {*parts}.union(*(present(folder, "*.json") for folder in parts.values()))  # any file names
     return [language for language in LANGUAGES if language in languages]
 
 

@@ -87,5 +87,5 @@ def line_judgments(size: int) -> Judgments:
 
 
 def _passage_id(number: int, size: int) -> str:
-    width = max(4, len(str(size - 1)))  # of equal width, as a run orders ids as texts
+    width = max(4, len(str(size - 1)))  # equal width, since runs order ids as strings
     return f"{size - 1 - number:0{width}d}"

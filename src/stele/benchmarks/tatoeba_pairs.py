@@ -51,7 +51,7 @@ LANGUAGE_FACTS = ("spaces", "tatoeba")
 SIZE = 1_000  # pairs of sentences
 SEED = 0
 WORDS = 3
-ADDRESSES = ("@", "http")  # no language's own
+ADDRESSES = ("@", "http")  # the same in every language
 
 Texts = list[tuple[str, str]]  # sentences of the first and of the second language that translate each other
 
@@ -96,7 +96,7 @@ def _texts(data: Data, pair: str) -> Texts:
     files = [located(folder, f"{name}.csv") for name in ("sentences", "links")]
     known = catalogue.entry(Benchmark, "tatoeba_pairs").languages
     stamps = tuple((path, path.stat().st_mtime_ns, path.stat().st_size) for path in files)
-    chosen = _of_files(stamps, tuple(dict.fromkeys([*known, pair])))[pair]  # all at once: the files are large
+    chosen = _of_files(stamps, tuple(dict.fromkeys([*known, pair])))[pair]  # all pairs in one pass: the files are large
     if not chosen:
         codes = " and ".join(name_in_files(language, "tatoeba") for language in sides(pair))
         raise SteleError(f"{files[1]}: {pair}: no two sentences in {codes} are linked and fit; leave the pair out")
@@ -154,7 +154,7 @@ def _unspaced(language: str) -> bool:
     return language in known and not known[language].spaces
 
 
-OTHER, NONE = -1, -2  # a language that is not requested; no sentence
+OTHER, NONE = -1, -2  # a sentence in a language that is not requested; an id without a sentence
 LARGEST = 1 << 27  # largest id, ten times today's; it bounds the memory
 NO_TEXT = rb"\N"
 DEAD = 0.25  # a larger share of dead links means that the files are of different weeks, or that one is cut short
@@ -230,7 +230,7 @@ def read_links(
     than the share DEAD is dead.
     """
     size = 1 + max((place for pair in pairs for place in pair), default=0)
-    number = np.full((size + 2, size + 2), -1, np.int16)  # OTHER and NONE are the last ones
+    number = np.full((size + 2, size + 2), -1, np.int16)  # the last rows and columns: NONE and OTHER
     for place, pair in enumerate(pairs):
         number[pair] = place
     linked: list[list[np.ndarray]] = [[] for _ in pairs]

@@ -152,7 +152,7 @@ def text_of(content: bytes, where: str) -> str:
     """Extracts the text of a document's body; "" for an empty one. Raises SteleError if the content is not TEI."""
     from lxml import etree
 
-    if b"<!ENTITY" in content or b"\0" in content:  # NUL: of an encoding that would hide them
+    if b"<!ENTITY" in content or b"\0" in content:  # NUL: an encoding that hides entities
         raise SteleError(f"{where}: declares entities, or is not UTF-8, unlike any document of the corpus; refused")
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, recover=False)
     try:
@@ -183,9 +183,9 @@ def _members(paths: Sequence[Path], language: str) -> Iterator[tuple[str, bytes]
             stream = gzip.GzipFile(fileobj=stream)
         archive = stack.enter_context(tarfile.open(fileobj=stream, mode="r|", tarinfo=TarMember))
         for member in archive:
-            archive.members = []  # it would keep all
+            archive.members = []  # else tarfile keeps every member in memory
             last = member.name
-            if member.size > LARGEST:  # what is no document would be passed over, up to a size that anyone can write
+            if member.size > LARGEST:  # also other members: skipping one decompresses it
                 raise SteleError(f"{paths[0]}: {last}: {TOO_LARGE}")
             if member.isreg() and last.endswith(".xml"):
                 yield _name(last, language, f"{paths[0]}: {last}"), archive.extractfile(member).read()

@@ -20,10 +20,10 @@ from stele.files.strict import Strict, Values, validate
 
 FOLDER = Path(__file__).parent
 ADDED = "STELE_ADDED"  # the environment variable with what config.yaml adds to the catalogue; jobs inherit it
-# what the last plan in this folder adds, for a command that is copied from it (`snakemake -p`) and run by hand
+# what the last plan in this folder adds, for its commands (`snakemake -p`) that are run by hand
 LAST_PLAN = Path(".snakemake/stele-added.json")
-PARSED = Path(".snakemake/stele-yaml")  # no file where there is no .snakemake: outside a run's folder
-Facts = TypeVar("Facts", bound=Strict)  # a model of schema/ that says in `FILE` what it types
+PARSED = Path(".snakemake/stele-yaml")  # not written where there is no .snakemake
+Facts = TypeVar("Facts", bound=Strict)  # a model of schema/; its `FILE` names the YAML file
 
 
 def read_yaml(path: Path | str) -> Values:

@@ -30,7 +30,7 @@ WALLS = {
 }
 # the file of stele/benchmarks that reads test collections, and of scoring/statistics
 COLLECTION = "collection"
-WORDS = {"title", "licence", "how", "note"}  # about a dataset, not of it
+WORDS = {"title", "licence", "how", "note"}  # keys for readers; no job uses them
 CHECKS = ("sha256", "md5", "bytes")
 
 Languages = Mapping[str, Language]
@@ -53,7 +53,7 @@ def languages_of(entry: Dataset, table: Languages | None = None) -> list[str]:
     table = catalogue.entries(Language) if table is None else table
     named = [(code, language) for language, row in table.items() if (code := getattr(row, entry.field))]
     if entry.codes is not None:
-        first = dict(reversed(named))  # of the languages of one code: a language of the user's may share another's
+        first = dict(reversed(named))  # the first language of each code, since the user's languages may share one
         return [first.get(code, code) for code in entry.codes]
     return [language for _, language in named]
 

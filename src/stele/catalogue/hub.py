@@ -20,14 +20,14 @@ TOKENIZER = (
     *(*VOCABULARY, "merges.txt", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"),
     "chat_template.jinja",
 )
-# beginnings of files and folders of a checkpoint that are not read, such as saved steps of a training that goes on
+# prefixes of unread files and folders of a checkpoint, such as saved steps of its training
 UNREAD = (".", "checkpoint-", "onnx", "openvino")
 READ = (".json", ".jinja", ".txt", ".model", ".safetensors")
-OF_TRAINING = ("training_args.json", "trainer_state.json")  # no settings of the model
+OF_TRAINING = ("training_args.json", "trainer_state.json")  # not settings of the model
 ADAPTER = "adapter_config.json"
-STATIC = "StaticEmbedding"  # the module of a sentence-transformers folder that has vectors of tokens alone
+STATIC = "StaticEmbedding"  # sentence-transformers' module of token vectors without a transformer
 SENTENCE_TRANSFORMERS = "config_sentence_transformers.json"
-SENTENCE_BERT = tuple(  # the first that says anything is read
+SENTENCE_BERT = tuple(  # the first non-empty file counts
     f"sentence_{kind}_config.json"
     for kind in ("bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet")
 )

@@ -57,7 +57,7 @@ def _fine_tuned_on(benchmark: str, setting: str) -> Iterator[str]:
     """Yields the training sets of a setting's fine-tuning, and of the fine-tunings from which it starts."""
     recipes = load("recipes")["finetuning"]
     name = load("settings")["settings"].get(benchmark, {}).get(setting, {}).get("recipe") or ""
-    name = name.partition("-")[0]  # it may end in a language of its training set
+    name = name.partition("-")[0]  # without a suffix for the training set's language
     while name in recipes:
         yield recipes[name]["training_set"]
         name = recipes[name].get("start")

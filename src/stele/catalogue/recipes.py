@@ -41,7 +41,7 @@ KINDS = {  # section -> how an error calls its entries
     "answering": "recipe of question answering",
 }
 CHOSEN_BY = {"pretraining": "objective", "pairs": "method", "reranking": "scorer"}  # section -> the key with its model
-MODELS = {  # of the other sections, which have one model
+MODELS = {  # the other sections have one model each
     "finetuning": FinetuningRecipe,
     "calibration": CalibrationRecipe,
     "title_queries": TitleQueriesRecipe,

@@ -17,7 +17,7 @@ from stele.errors import SteleError
 from stele.files.digests import digest, file_digests, folder_digest
 from stele.files.reading import refuse_closed
 
-MANY = 2000  # files of a folder from which on they are remembered together
+MANY = 2000  # a folder of more files is remembered as one
 
 
 def listing(folder: Path | str) -> list[str]:
@@ -139,10 +139,10 @@ def content_digest(folder: Path | str, memory: Path, files: Iterable[str] | None
 
 # --- the files of a test collection by their names --------------------------------------------------------------------
 # A file of judgments is named `*qrels*`, one of topics `*topics*` (TREC, CLEF, NTCIR, FIRE and Anserini all do so) or
-# `*queries*`; all others hold documents, but for what stands beside them on a publisher's disc.
+# `*queries*`; all others hold documents, except _OTHER: notes and DTDs on a publisher's disc.
 QRELS = re.compile(r"qrel", re.IGNORECASE)
 TOPICS = re.compile(r"(^|[._-])(topics?|query|queries)([._-]|$)", re.IGNORECASE)
-PACKED = "documents.sgml"  # of documents that were a file each
+PACKED = "documents.sgml"  # one file for documents that were a file each
 _OTHER = re.compile(r"readme.*|record\.json|\..*|.*\.(dtd|md|md5|sha\d*|html?|pdf|tbl)", re.IGNORECASE)
 
 

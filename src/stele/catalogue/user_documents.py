@@ -35,11 +35,11 @@ log = logging.getLogger(__name__)
 
 DATASET = "documents"
 UNDETERMINED = "und"  # ISO 639-3
-DIGESTS, ROWS = Path("state/user_files.json"), Path("state/user_documents.json")  # what was read of files by field
+DIGESTS, ROWS = Path("state/user_files.json"), Path("state/user_documents.json")
 WANTED = "text (.txt), JSON lines (.jsonl), Parquet (.parquet) or a dump (*pages-articles*.xml)"
-PACKED_TEXT = 4.5  # bytes of text a compressed byte, about
+PACKED_TEXT = 4.5  # estimated bytes of text per compressed byte
 _KINDS = {".txt": "text", ".jsonl": "rows", ".ndjson": "rows", ".parquet": "rows"}
-_ABOUT = re.compile("(readme|licen[cs]e|copying)([._-].*)?", re.IGNORECASE)  # a folder, not of it
+_ABOUT = re.compile("(readme|licen[cs]e|copying)([._-].*)?", re.IGNORECASE)  # not documents
 _DUMP = re.compile(r"(?P<wiki>[a-z_]+)wiki-.*(pages-articles.*|siteinfo-namespaces\.json)")
 
 
@@ -78,7 +78,7 @@ def language_in(name: str, known: Mapping[str, Language]) -> str | None:
     path = PurePosixPath(name)
     parts = [*path.parts[:-1], path.name.partition(".")[0]]
     codes = [part for part in parts if part in known]
-    if dump := _DUMP.fullmatch(plain_name(path.name)):  # says more than a folder such as raw/
+    if dump := _DUMP.fullmatch(plain_name(path.name)):  # more reliable than a folder such as raw/
         subdomain = dump["wiki"].replace("_", "-")
         codes += [code for code, entry in known.items() if entry and entry.wikipedia == subdomain]
         codes += re.findall("^[a-z]{2,8}$", subdomain)
@@ -102,12 +102,12 @@ def by_language(place: Path | str, known: Mapping[str, Language]) -> dict[str, O
     empty = {name for name in readable if not (folder / name).stat().st_size}
     if len(empty) == len(readable):
         raise SteleError(f"{where}: all document files are empty: {', '.join(readable[:5])}")
-    if empty:  # a language that has no others is none of the documents'
+    if empty:  # a language with only empty files is left out
         log.warning("%s: %d empty files are ignored: %s", where, len(empty), ", ".join(sorted(empty)[:5]))
         readable = [name for name in readable if name not in empty]
     if left_out := [name for name in names if not kind_of(name)]:
         log.warning("%s: %d files of other formats are ignored: %s", where, len(left_out), ", ".join(left_out[:5]))
-    files: dict[str, set[str]] = {}  # of a file some rows state their language, others do not
+    files: dict[str, set[str]] = {}  # language -> files; rows of one file may differ
     sizes: Counter[str] = Counter()
     by_field = []
     for name in readable:
@@ -152,7 +152,7 @@ def _languages_of_rows(folder: Path, names: list[str]) -> dict[str, dict[str, in
             for row in track(rows, None, f"languages of {name}", "row") if size > 1 << 26 else rows:
                 sizes[row.language or ""] += len(row.text.encode())
             remembered[sha256] = dict(sizes)
-            with suppress(OSError):  # a folder that is not to be written to: read again the next time
+            with suppress(OSError):  # a read-only folder: the file is read again next time
                 atomic_write_json(ROWS, remembered)
         sizes_by_file[name] = remembered[sha256]
     return sizes_by_file

@@ -97,7 +97,7 @@ def judge_on_print(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement |
         return None
     try:
         for address in claim.addresses():
-            values_at(address, paper)  # also of a reader's verdict
+            values_at(address, paper)  # raises; also checks the addresses of verdicts by reading
         if by_reading(claim):
             return Judgement(claim.printed.verdict, claim.printed.why)
         return getattr(on_print, claim.kind)(claim, paper, bars)

@@ -41,10 +41,10 @@ from stele.papers.paper import PAPER_TABLES
 
 log = logging.getLogger(__name__)
 LARGEST_MB = 20
-# jobs that stay among a result's own ancestors: what was trained, and from what
+# jobs that a packed result keeps among its ancestors: trainings and checkpoints
 KEPT = ("sources checkpoint", "pretrain", "snapshot", "finetune", "calibrate", "rerank", "answer")
 NAMED = ("job", "model", "seed", "repository", "revision", "origin", "labels", "diverged")  # kept facts of those jobs
-LEFT_OUT = ("intervals", "outputs")  # of a seed's result: they follow from the values per query
+LEFT_OUT = ("intervals", "outputs")  # left out of a seed's result: they follow from the values per query
 OF_AN_ADAPTATION = ("verdict.json", "card.md", "card.html")
 OF_A_MEAN = ("benchmark", "model", "setting", "averaged")
 
@@ -60,7 +60,7 @@ class Pack(Job):
 
 
 def run(args: Pack) -> None:
-    if (args.results / STUDY).is_file():  # its queries are numbers, and its ancestry is slim
+    if (args.results / STUDY).is_file():  # queries and ancestry are already reduced
         raise SteleError(
             f"{args.results}: is packed already ({STUDY} is in it); copy it, or pack the results from which it was made"
         )
@@ -69,7 +69,7 @@ def run(args: Pack) -> None:
         raise SteleError(f"--work {work}: no such folder; give the scale's folder of work or leave this out")
     refuse_within_results(args.folder)
     seeds = pack(args.results, args.folder, args.specs, work)
-    if read_object(args.folder / STUDY, "record of a study")["claims_sha256"]:  # of an adaptation no claim is judged
+    if read_object(args.folder / STUDY, "record of a study")["claims_sha256"]:  # an adaptation has no claims
         write_verdicts(judge(args.folder, args.specs, None), read_stamp(args.folder) or "", args.folder / "claims")
     results.write_manifest(args.folder)
     size = sum(path.stat().st_size for path in args.folder.rglob("*") if path.is_file())
@@ -89,7 +89,7 @@ def pack(results: Path, folder: Path, specs: Path, work: Path | None = None) -> 
     if scale is None:
         raise SteleError(f"{results}: no results of a scale ({STAMP} is missing); build some results first")
     begin(folder, scale, specs, results)
-    # each seed's result, and all that the results come from
+    # each seed's result, and the ancestors of all results
     path = folder / records.WHOLE_ANCESTRY
     ancestry = records.read_ancestry(path) if path.is_file() else {}
     for path in result_files(results, each_seed=True):
@@ -100,7 +100,7 @@ def pack(results: Path, folder: Path, specs: Path, work: Path | None = None) -> 
         for name in trainings.KEPT:
             kept = trainings.kept(folder, name) | dict(trainings.trainings(work, ancestry, name))
             _write_json(folder / name, kept)
-    # counts, which have no seeds; copies under a short name have none of their own either
+    # counts, which have no seeds; skips copies under a short name
     for path in result_files(results):
         if not path.with_suffix("").is_dir() and (record := records.read_record(path))["setting"] == path.stem:
             _write_json(folder / path.relative_to(results), seal(_slim(record)))
@@ -109,7 +109,7 @@ def pack(results: Path, folder: Path, specs: Path, work: Path | None = None) -> 
         with reading(row, "results of seeds", "score them again"):
             _average(row)
     if (results / CONTEXT).is_file():
-        # a run's context names the seeds of that run: without them tables show the means over all packed seeds
+        # without the seeds of the last run tables show the means over all packed seeds
         context = read_object(results / CONTEXT, "context of tables")
         tables: dict[str, Any] = {table: {} for table in context.get("table_seeds", {})}
         _write_json(folder / CONTEXT, {**context, "table_seeds": tables})
@@ -137,7 +137,7 @@ def begin(folder: Path, scale: str, specs: Path, results: Path) -> None:
         if path.name not in study["claims_sha256"] and rows & _rows_of_claims(path):
             study["claims_sha256"][path.name] = digests[path.name]
     study |= _digest_of_looks(folder, study, results)
-    # nothing is written before, so that what fails above can be mended and repeated
+    # written only now, so that the command can be repeated after an error above
     with atomic_file(folder / STAMP) as handle:
         handle.write(f"{scale}\n")
     atomic_write_json(folder / STUDY, study)
@@ -194,13 +194,13 @@ def _digest_of_looks(folder: Path, study: dict[str, Any], results: Path) -> dict
 
 def _pack_seed(source: Path, target: Path) -> records.Record:
     """Packs one seed's result and its values per query; returns the records of its ancestors."""
-    read_result(source)  # a damaged one is refused
+    read_result(source)  # raises if damaged
     whole = records.read_record(source)
     record = _slim(whole)
     queries = source.with_suffix("") / QUERIES
     if queries.is_file():
         packed = target.with_suffix("") / QUERIES
-        # a list of queries a setting: settings of a benchmark may have other queries
+        # one list of queries per setting: queries may differ between settings
         _write_queries(queries, packed, target.parents[2] / f"{target.parent.name}.parquet")
         record["queries"] = {"file": QUERIES, "sha256": sha256(packed)}
     _write_json(target, seal(record))
@@ -224,7 +224,7 @@ def _write_queries(source: Path, target: Path, numbers: Path) -> None:
         target,
         pyarrow.table({name: columns[name] for name in table.column_names}),
         use_dictionary=["search", "language"],
-        # numbers that follow each other take a byte or two
+        # consecutive numbers take a byte or two
         column_encoding={"query": "DELTA_BYTE_ARRAY", **dict.fromkeys(values, "PLAIN")},
     )
 

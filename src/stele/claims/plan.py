@@ -88,14 +88,14 @@ class PlanClaims(Job):
 
 
 def run(args: PlanClaims) -> None:
-    # the chosen claims, and the plan of config.yaml with what the arguments replace
+    # the chosen claims, and the plan of config.yaml, overridden by the arguments
     claims = choose(args.specs, args.paper, args.claim, args.main)
     changes: dict[str, Any] = {"scale": args.scale} if args.scale else {}
     if args.seeds:
         pretraining, finetuning = args.seeds
         changes["seeds"] = {"pretraining": list(range(pretraining)), "finetuning": list(range(finetuning))}
     plan = Plan(parse_config({**read_yaml(args.config), **changes}))
-    # what their rows need
+    # the jobs of their rows
     needs = needed(plan, {reference for claim in claims for reference in claim.references})
     if args.format == "csv":
         write_csv(sys.stdout, [COLUMNS, *lines(claims, needs)])
@@ -208,7 +208,7 @@ def cost(targets: Sequence[str], config: Path, changes: dict[str, Any], plan: Pl
     from stele.snakemake_support.patches.planning import planned
 
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "changes.yaml"  # on a command line numbers in a list would be texts
+        file = Path(folder) / "changes.yaml"  # on a command line numbers in a list would become strings
         file.write_text(json.dumps(changes), encoding="utf-8")
         _, jobs = planned([*targets, "--configfile", str(config), str(file)], _other_scale(plan), leave_out="")
     return "\n" + table_by("stage", jobs, device(settings.read().gpu_model))

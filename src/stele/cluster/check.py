@@ -34,7 +34,7 @@ ENCODER = "work/tiny/encoders/msm/pt0"
 TRAINING_LOG = "logs/tiny/pretrain/msm.pt0.log"
 ON_GPU = {"pretrain": 1, "retrieve": 1}
 STEPS = 600  # of the training: long enough on any device to receive a signal
-HOURS = 0.5  # the most that a job requests: short jobs start sooner
+HOURS = 0.5  # longest time that a job requests: short jobs start sooner
 FIRST_LOOK = 5  # seconds before the queue is first checked
 INTERVAL = 0.5  # seconds between two checks of the run
 PARTS = (*FILES, "pyproject.toml", "src", "slurm")  # of a clone; a wheel carries FILES
@@ -80,7 +80,7 @@ def run(args: Check) -> None:
     print(*items, sep="\n", flush=True)
     if any(item.well is False for item in items):
         raise SteleError(f"this cluster is not ready: see NOT OK above; {folder} is kept (check.log and logs/ in it)")
-    shutil.rmtree(folder, ignore_errors=True)  # on a network's file system a file that was open may stay for a while
+    shutil.rmtree(folder, ignore_errors=True)  # network file systems keep open files for a while
     print("this cluster is ready")
 
 

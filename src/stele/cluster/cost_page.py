@@ -16,7 +16,7 @@ from stele.command import STAGES
 from stele.files.formats import amount, duration, table
 from stele.plan.plan import Plan
 
-LISTED = 8  # most jobs that are named among those too long for their limit
+LISTED = 8  # most jobs that a warning about time limits names
 
 
 def gpu_seconds(job: JobRequest) -> float:
@@ -92,7 +92,7 @@ def of_this_plan(jobs: Sequence[JobRequest], cores: int | None, gpus: bool) -> s
     if downloaded := size(sum(work.download for work in works)):
         line += f", {downloaded} of it downloaded"
     sizes = [(name, job.work.kept + job.work.download) for job in jobs if job.work for name in job.catalogued]
-    by_catalogue = f"; by the catalogue's sizes of {named(sizes)}" if sizes else ""  # else all are measured here
+    by_catalogue = f"; by the catalogue's sizes of {named(sizes)}" if sizes else ""  # else all sizes are measured
     return f"{line} (within a factor of two{by_catalogue}{_unknown(jobs)})"
 
 
@@ -258,7 +258,7 @@ def longest_chain(seconds: Sequence[float], after: Sequence[Sequence[int]]) -> l
     >>> longest_chain([5, 1, 1, 2], [(), (), (0, 1), (1,)])
     [0, 2]
     """
-    chains: list[tuple[float, list[int]]] = []  # the longest one that ends with each job
+    chains: list[tuple[float, list[int]]] = []  # the longest chain that ends with each job
     for job, (job_seconds, waits) in enumerate(zip(seconds, after, strict=True)):
         before, chain = max((chains[other] for other in waits), key=itemgetter(0), default=(0.0, []))
         chains.append((before + job_seconds, [*chain, job]))

@@ -152,7 +152,7 @@ def _left_of_quotas() -> dict[Path, float]:
     """Bytes left of this user's quota at each mount point; empty if the system has no quotas."""
     try:
         done = subprocess.run(QUOTA, capture_output=True, text=True, check=False, timeout=SECONDS)
-        return quotas(done.stdout)  # the exit code says only whether one is exceeded
+        return quotas(done.stdout)  # ignores the exit code, which says only whether a quota is exceeded
     except (OSError, subprocess.TimeoutExpired, ValueError):
         return {}
 
@@ -231,7 +231,7 @@ def unanswered(urls: Mapping[str, str]) -> dict[str, str]:
 def network_problems(plan: Plan, jobs: Iterable[JobRequest]) -> dict[str, list[str]]:
     """Maps a line on each unreachable host or missing mirror folder to the logs of the jobs that need it."""
     mirrors, offline = plan.settings.config.mirrors, plan.settings.config.offline
-    waiting: dict[tuple[str, ...], list[JobRequest]] = {}  # by hosts that are equally good
+    waiting: dict[tuple[str, ...], list[JobRequest]] = {}  # alternative hosts -> jobs
     address_of: dict[str, str] = {}
     for job in jobs:
         for addresses in fetched_files(plan, job):

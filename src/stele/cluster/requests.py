@@ -110,7 +110,7 @@ def _estimate(plan: Plan, rule: str, named: tuple[tuple[str, str], ...]) -> Work
     wildcards = dict(named)
     try:
         generated = plan.settings.generated and not is_users_text(plan, rule, wildcards)
-        if rule == "checkpoint":  # one without a stand-in is downloaded, or is the user's folder
+        if rule == "checkpoint":  # without a stand-in it is a download or the user's folder
             generated = plan.world.standin(wildcards["model"]) is not None
         return (_generated if generated else _formula)(plan, rule, wildcards)
     except NoFigures:
@@ -133,7 +133,7 @@ def _generated(plan: Plan, rule: str, wildcards: Mapping[str, str]) -> Work:
     if not known.trains:
         return Work(cpu_seconds=seconds)
     work = _formula(plan, rule, wildcards)
-    if "benchmark" in wildcards:  # the formula counts real topics, of which a world has few
+    if "benchmark" in wildcards:  # the formula counts real topics; the generated internet has fewer
         return Work(cpu_seconds=seconds * _depth(plan, wildcards["model"]), kept=work.kept)
     return Work(work.flops, work.steps, seconds, kept=work.kept)
 

@@ -124,7 +124,7 @@ def work_kind(resources: Resources) -> str:
 def problems(resources: Resources, threads: int, cluster: list[Nodes]) -> list[str]:
     """Problems of a job's requests that none of its eligible nodes can meet, as texts; [] if there are none."""
     number, used = requested_gpus(resources)[0], size(resources, "gpus")
-    if used > number:  # as by --set-resources RULE:gpu=1
+    if used > number:  # e.g. after --set-resources RULE:gpu=1
         return [f"the job requests {amount(number, 'GPU')} and its command uses {used}; set `gpus:` in cluster.yaml"]
     known, work = sorted({node.partition for node in cluster}), work_kind(resources)
     partitions = f"there are {', '.join(known)}"
@@ -166,7 +166,7 @@ def _of_nodes(resources: Resources, threads: int, nodes: list[Nodes], cluster: l
     good = [node for node in nodes if all(has(node) for has in wants.values())]
     if not good:
         return [f"partition {_name(nodes)} has no node with all of {', '.join(wants)}"]
-    numbers: dict[str, int] = {}  # of good nodes, by partition
+    numbers: dict[str, int] = {}  # partition -> number of suitable nodes
     for node in good:
         numbers[node.partition] = numbers.get(node.partition, 0) + node.number
     largest = max(numbers.values())

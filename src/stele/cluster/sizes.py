@@ -129,7 +129,7 @@ NUMBER = 4  # bytes of a saved weight, float32
 
 class Known(NamedTuple):
     shape: Shape
-    known: bool  # False: a guess
+    known: bool  # False: estimated
 
 
 def shape_of(plan: Plan, model: str) -> Known:

@@ -110,7 +110,7 @@ def mine(plan: Plan, wildcards: Any) -> Work:
     text = plan.mining.bytes_of_text(wildcards.method, wildcards.part)
     most = plan.stores.cap(wildcards.method, wildcards.model, wildcards.part)
     example = costs().example_text[plan.mining.recipe(wildcards.method).method]
-    times = max(1.0, text / example / most)  # examples in the texts, in units of those kept
+    times = max(1.0, text / example / most)  # examples in the texts per kept example
     tokenised = text * min(1.0, (1 + math.log2(times)) / times)
     seconds = tokenised / costs().rates.mined_bytes + (text - tokenised) / costs().rates.read_bytes
     return Work(cpu_seconds=seconds, kept=text / times * costs().store_kept)
@@ -197,7 +197,7 @@ def title_queries(plan: Plan, wildcards: Any) -> Work:
 def score(plan: Plan, wildcards: Any) -> Work:
     """Work of scoring the row's queries; some benchmarks also read passages to find answers in them."""
     seconds, name = costs().seconds.score, wildcards.benchmark
-    with suppress(NoFigures):  # of re-ranked documents and of answers, which are few
+    with suppress(NoFigures):  # none for re-ranking and answering, which score little
         size = benchmark_size(plan, name)
         seconds += of_languages(size.queries, name, plan.data.languages(name)) / costs().rates.scored_queries
         seconds += size.reads * 1e9 / costs().rates.read_bytes

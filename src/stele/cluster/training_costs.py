@@ -200,9 +200,9 @@ def _cross_encoder_work(plan: Plan, model: str, recipe: CrossEncoder, size: Judg
     shape = shape_of(plan, model).shape
     mean, longest = text_lengths(size.pair).within(recipe.length)
     pairs, judged = _pairs(recipe, size), size.topics * (size.relevant + size.negative)
-    backward = 2 * (recipe.tuned_layers or shape.layers) / shape.layers  # in forward passes; frozen layers have none
+    backward = 2 * (recipe.tuned_layers or shape.layers) / shape.layers  # in forward passes; 0 for frozen layers
     training = 2 * pairs * (1 + backward) * encode(1, longest, shape, first_only=False)
-    scored = (1 + recipe.epochs - recipe.dev_from_epoch + 1) * judged  # all folds together: each is a fifth
+    scored = (1 + recipe.epochs - recipe.dev_from_epoch + 1) * judged  # over all folds: each tests a fifth
     characters = judged * costs().passage_characters
     return Work(
         {"training": training, "encoding": scored * encode(1, mean, shape, first_only=False)},
@@ -240,7 +240,7 @@ def answer(plan: Plan, wildcards: Any) -> Work:
     text = text_lengths(size.pair).within(recipe.length)
     dev = (1 + recipe.epochs - recipe.dev_from_epoch) * size.dev
     read = (examples + pairs * (size.dev + size.test)) * costs().passage_characters
-    query = round(costs().texts[entry.query].mean)  # global where there are windows
+    query = round(costs().texts[entry.query].mean)  # attended globally with sliding windows
     forward = encode(1, text.mean, shape, first_only=False, global_tokens=query)
     return Work(
         {

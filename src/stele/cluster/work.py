@@ -15,8 +15,8 @@ from stele.catalogue.schema.datasets import Dataset
 from stele.cluster.sizes import UNKNOWN, shape_of
 from stele.plan.plan import Plan
 
-REFERENCE = "a100"  # the GPU for which hours are given if the cluster's own is unknown
-LISTED = 4  # most names that a text lists
+REFERENCE = "a100"  # the GPU of estimated hours if the cluster's GPU is unknown
+LISTED = 4  # most names in a message
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Work:
 
 
 Formula = Callable[[Plan, Any], Work]  # takes the plan and a job's wildcards
-FORMULAS: dict[str, Formula] = {}  # by rule
+FORMULAS: dict[str, Formula] = {}  # rule -> formula
 
 
 def cost_formula(function: Formula) -> Formula:

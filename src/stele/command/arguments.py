@@ -153,20 +153,20 @@ def record_as_json(job: str) -> AfterValidator:
     return AfterValidator(check)
 
 
-Positional = Annotated[T, POSITIONAL]  # such fields stand before the others
+Positional = Annotated[T, POSITIONAL]  # these fields come first
 Some = Annotated[tuple[T, ...], Parameter(consume_multiple=1)]  # at least one
 Whole = Annotated[int, _read(whole)]
 Count = Annotated[int, _read(whole), Field(ge=1)]
 Seed = Annotated[int, _read(seed), Field(ge=0, description="Seed of all random choices.")]
 Number = Annotated[float, _read(number)]
 Record = Annotated[Path, Parameter(metavar="RECORD")]
-Name = Annotated[str, AfterValidator(partial(relative, where="name of files"))]  # a part of what is written
+Name = Annotated[str, AfterValidator(partial(relative, where="name of files"))]  # part of an output's name
 Json = Annotated[str, Parameter(metavar="JSON")]
 NewRecord = Annotated[
     Record, Field(description="The record (JSON) to write; the job's other files are written beside it.")
 ]
 
-# what many jobs have
+# arguments that many jobs share
 Datasets = Annotated[
     Some[str], Field(description="Data as DATASET[:PART]=PATH ...; each PATH is a record.json, a folder or a file.")
 ]

@@ -116,7 +116,7 @@ def launch(resources: Resources, command: Sequence[str], trains: bool) -> int:
     if resources.nodes > 1 and RENDEZVOUS not in os.environ:
         _on_nodes(resources, command)
     resources = with_gpus(resources, trains)
-    # the ranks end with this process
+    # ranks end when this process ends
     os.environ |= {**thread_environment(resources), "STELE_DRIVER": identity(os.getpid())}
     os.environ.pop("STELE_WORKER", None)
     if resources.nodes > 1:
@@ -140,7 +140,7 @@ def _on_nodes(resources: Resources, command: Sequence[str]) -> None:
     with socket.socket() as free:
         free.bind(("", 0))
         os.environ[RENDEZVOUS] = f"{socket.gethostname()}:{free.getsockname()[1]}"
-    # an end on one node is the end on all
+    # if one node ends, all end
     step = [f"--nodes={resources.nodes}", f"--ntasks={resources.nodes}", "--ntasks-per-node=1", "--kill-on-bad-exit=1"]
     step += [f"--cpus-per-task={resources.cpus}", *([f"--gres=gpu:{resources.gpus}"] if resources.gpus else [])]
     again = ["--nodes", resources.nodes, "--gpus", resources.gpus, "--cpus", resources.cpus, *command]
@@ -155,11 +155,11 @@ def _torchrun(rendezvous: Sequence[str], command: Sequence[str]) -> int:
     from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
     from torch.distributed.elastic.rendezvous import RendezvousError
 
-    logging.disable(logging.ERROR)  # torchrun's own messages: the ranks say it themselves
-    # not those that nohup ignores
+    logging.disable(logging.ERROR)  # hides torchrun's messages, which repeat the ranks' errors
+    # without signals that nohup ignores
     heard = ",".join(name for name in SIGNALS if signal.getsignal(signal.Signals[name]) != signal.SIG_IGN)
     settings = ["--max-restarts=0", f"--signals-to-handle={heard}", f"--shutdown-timeout={SHUTDOWN_TIMEOUT}"]
-    quiet = ["--log-dir", os.devnull]  # else a folder of temporary files stays
+    quiet = ["--log-dir", os.devnull]  # else torchrun leaves a temporary folder
     try:
         run.run(run.parse_args([*rendezvous, *settings, *quiet, "--module", "stele", *command]))
     except SignalException as error:

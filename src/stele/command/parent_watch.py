@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 
 JOB = "STELE_JOB"  # set in a job that was submitted for one rule (cluster/node.py), not in an allocation one types in
-INTERVAL = 0.5  # seconds between two looks
+INTERVAL = 0.5  # seconds between two checks
 BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
@@ -59,7 +59,7 @@ def alive(name: str) -> bool:
 
 def hear_interrupts() -> None:
     """Lets SIGINT end this process even if the shell started it in the background (`nohup ... &`) to ignore SIGINT."""
-    here = threading.current_thread() is threading.main_thread()  # the one that may say so
+    here = threading.current_thread() is threading.main_thread()  # only it may set handlers
     if here and signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -195,7 +195,7 @@ def parse_config(values: Values, where: Sources | None = None) -> Config:
     """
     where = where or Sources([("config.yaml", values)])
     stated = {key: value for key, value in values.items() if value is not None or key not in Config.model_fields}
-    catalogue.add({})  # what another configuration added
+    catalogue.add({})  # forgets another configuration's additions
     config = validate(Config, stated, where.name)
     check_additions(config, where)
     catalogue.add(additions(config))

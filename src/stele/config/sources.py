@@ -18,8 +18,8 @@ from stele.files.paths import PARTS
 from stele.files.strict import Values
 from stele.registry import module_names
 
-LANGUAGE = "[A-Za-z0-9_]+(-[A-Za-z0-9_]+)*"  # or a pair of them, as benchmarks name them
-HELPERS = {"arguments", "load", "reader", "types"}  # modules of stele/benchmarks that read no benchmark
+LANGUAGE = "[A-Za-z0-9_]+(-[A-Za-z0-9_]+)*"  # a language, or a benchmark's pair of languages
+HELPERS = {"arguments", "load", "reader", "types"}  # modules of stele/benchmarks that are no reader
 
 
 class Sources:
@@ -117,7 +117,7 @@ def check_additions(config: Additions, where: Sources) -> None:
             "benchmark", name, {*catalogue.entries(Benchmark), *config.add_benchmarks}, where("add_settings", name)
         )
         shipped = catalogue.shipped("catalogue/settings.yaml")
-        taken = {**shipped["settings"].get(name, {}), **shipped["aliases"].get(name, {})}  # a short name is a copy's
+        taken = {**shipped["settings"].get(name, {}), **shipped["aliases"].get(name, {})}  # an alias is taken too
         for setting in settings.keys() & taken.keys():
             raise SteleError(f"{where('add_settings', name, setting)}: the catalogue has it; give it another name")
 

@@ -17,7 +17,7 @@ from stele.recipes.flops import Shape
 
 log = logging.getLogger(__name__)
 
-OF_A_COPY = ("checkpoint", "revision", "encoding")  # of a known model under another name
+OF_A_COPY = ("checkpoint", "revision", "encoding")  # keys of a known model under another name
 
 
 def model_of(name_given: str, encoding: dict[str, Any], name: str | None = None) -> tuple[str, dict[str, Any]]:

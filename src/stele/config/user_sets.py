@@ -20,8 +20,8 @@ from stele.files.strict import Values
 
 log = logging.getLogger(__name__)
 
-KEYS = ("user_data", "add_datasets", "add_benchmarks", "add_settings")  # of config.yaml, each by a set's name
-COUNTED = {"passages": "corpus", "queries": "queries"}  # and judgments, held against both
+KEYS = ("user_data", "add_datasets", "add_benchmarks", "add_settings")  # keys of config.yaml, by data set
+COUNTED = {"passages": "corpus", "queries": "queries"}  # judgments are checked against both
 WANTED = "corpus.jsonl, queries.jsonl and qrels/test.tsv, as BEIR has them, or the same in MTEB's layout"
 SPLIT = "test"
 BENCHMARK: Values = {
@@ -43,7 +43,7 @@ def user_sets(
     """
     values: dict[str, dict[str, Any]] = {key: {} for key in KEYS}
     before, edited = ((declared or {}).get(key) or {} for key in ("user_data", "add_benchmarks"))
-    # of the catalogue alone: what an earlier call added under that name is this set
+    # only the catalogue's names: an earlier call may have added this very set
     known = {name for kind in (Benchmark, Dataset) for name in shipped(f"catalogue/{kind.FILE}.yaml")} | PARTS
     for folder in map(Path.expanduser, folders):
         name = name_of(folder, known)
@@ -81,7 +81,7 @@ def user_sets(
             "title": name,
             **BENCHMARK,
             **(edited.get(name) or {}),
-            # of this folder, whatever else had its name
+            # always from this folder
             "languages": [*codes],
             "data": [name],
             "judgments": [name],

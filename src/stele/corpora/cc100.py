@@ -40,7 +40,7 @@ class TextRules(NamedTuple):
 
 
 CC100 = TextRules("a CC-100 text file", 10, 0.001)
-FILES = ("*.txt.xz", "*.xz", "*.txt")  # packed rather than unpacked
+FILES = ("*.txt.xz", "*.xz", "*.txt")  # compressed files first
 
 
 class Cc100(Job):
@@ -56,7 +56,7 @@ class Cc100(Job):
 def run(args: Cc100) -> None:
     """Writes the documents of one language. Raises SteleError if the file is damaged or not CC-100 text."""
     clock = records.start()
-    records.read_record(args.dataset)  # before the work, not after it
+    records.read_record(args.dataset)  # raises before the work starts
     source = find_file(args.dataset.parent, FILES, f"CC-100, {args.language}.txt.xz")
     dropped: Counter[str] = Counter()
     with atomic_directory(args.output.parent, JOB) as folder:

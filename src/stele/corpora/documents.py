@@ -43,7 +43,7 @@ log = logging.getLogger(__name__)
 JOB = "corpora documents"
 ONE_DOCUMENT = 1 << 20  # bytes; a longer text file is read as many documents
 RULES = cc100.TextRules("text in UTF-8 (`iconv -f ENCODING -t UTF-8` converts it)", 0, 0.01, anywhere=True)
-SAMPLED = 2000  # documents whose letters are counted, in their first SENTENCES sentences
+SAMPLED = 2000  # documents whose first SENTENCES sentences are sampled for letters
 SENTENCES = 8
 
 
@@ -64,7 +64,7 @@ def run(args: Documents) -> None:
     letters: Counter[str] = Counter()
     of_one_sentence = 0
     with atomic_directory(args.output.parent, JOB) as folder:
-        # all formats, one after the other; the first of repeated documents
+        # all formats in turn; of repeated documents the first is kept
         with ExitStack() as stack, DocumentWriter(folder) as writer:
             texts = chain.from_iterable(_texts(source, name, names, language, dropped) for name in names)
             documents = chain(
@@ -78,7 +78,7 @@ def run(args: Documents) -> None:
                     letters += letters_by_script(" ".join(islice(document.sentences, SENTENCES)))
         if not writer.counts["documents"]:
             raise SteleError(f"{_shown(source, names)}: not one document with a sentence found ({_counts(dropped)})")
-        # what the user should know
+        # notes for the user
         number = writer.counts["documents"]
         notes = _notes(_shown(source, names), language, number, of_one_sentence, dropped, letters)
         for note in notes:
@@ -100,7 +100,7 @@ def run(args: Documents) -> None:
 # --- texts by format --------------------------------------------------------------------------------------------------
 def _texts(source: Path, name: str, names: Sequence[str], language: str, dropped: Counter[str]) -> Iterator[cc100.Text]:
     """Yields the texts in one language of a file of text or rows; yields nothing for a dump."""
-    path = (source / name).resolve()  # as the user knows it
+    path = (source / name).resolve()  # the path that the user knows
     kind = user_documents.kind_of(name)
     if kind == "text":
         is_alone = sum(user_documents.kind_of(other) == "text" for other in names) == 1
@@ -113,7 +113,7 @@ def _texts(source: Path, name: str, names: Sequence[str], language: str, dropped
         for row in progress.track(document_rows(path, dropped), None, name, "row"):
             if (row.language or of_file or user_documents.UNDETERMINED) == language:
                 yield row.title, paragraphs_of(row.text)
-            elif of_file == language and of_file in known:  # else they are documents of the language that they state
+            elif of_file == language and of_file in known:  # otherwise the job of the stated language reads them
                 dropped["rows_of_another_language"] += 1
 
 

@@ -34,7 +34,7 @@ JOB = "corpora knowledge_base"
 BATCH = 1 << 16  # rows that are read at a time
 GROUP = 1 << 20  # rows of a row group on disk
 REDIRECTS = "redirects.parquet"
-RESERVED_MB = 800  # kept from DuckDB: Python, batches, memory that DuckDB does not count, 25 bytes a redirect
+RESERVED_MB = 800  # not given to DuckDB: for Python, batches, memory that DuckDB does not count, 25 bytes per redirect
 
 
 class KnowledgeBase(Job):

@@ -51,7 +51,7 @@ def run(args: PageEntities) -> None:
     for wiki in wikis:
         if not re.fullmatch(r"\w+", wiki, re.ASCII):
             raise SteleError(f"--wikis {wiki}: not the name of a wiki's database; want e.g. enwiki or be_x_oldwiki")
-    records.read_record(args.dataset)  # before the work, not after it
+    records.read_record(args.dataset)  # raises before the work starts
     path = find_file(args.dataset.parent, FILES, f"sitelinks, *{TABLE}.sql.gz")
     with atomic_directory(args.output.parent, JOB) as folder:
         try:

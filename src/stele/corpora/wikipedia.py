@@ -54,7 +54,7 @@ def run(args: Wikipedia) -> None:
     """Writes the documents of one shard. Raises SteleError if the dump is damaged or has too many rejected pages."""
     clock = records.start()
     shard, shards = parse_shard(args.shard)
-    records.read_record(args.dataset)  # before the work, not after it
+    records.read_record(args.dataset)  # raises before the work starts
     dump = find_dump(args.dataset.parent)
     where = dump[0].articles if len(dump) == 1 else args.dataset.parent
     notes = _notes(dump, shards)
@@ -69,7 +69,7 @@ def run(args: Wikipedia) -> None:
         writer = stack.enter_context(DocumentWriter(folder))
         for document in islice(documents(read_dump(dump, shard, shards, bar.update), args.language, aside), args.limit):
             writer.add(document)
-        # the record, of files that are whole
+        # the record needs closed files
         stack.close()
         aside.check(writer.counts["documents"], where)
         if aside.pages == 0 and (shards == 1 or (shard == 1 and not can_be_shared(dump))):
@@ -117,7 +117,7 @@ class Aside:
         self.rejects, self.first_reject = 0, ""
         self.redirects = stack.enter_context(RowWriter(folder / "redirects.parquet", ("title", "target")))
         self._file: IO[str] = stack.enter_context(atomic_file(folder / "rejects.jsonl"))
-        self.titles, self.ids = array("Q"), array("Q")  # of articles and redirects; of articles
+        self.titles, self.ids = array("Q"), array("Q")  # titles of articles and redirects; ids of articles
 
     def reject(self, title: str, error: Exception) -> None:
         self.rejects += 1
@@ -175,7 +175,7 @@ def documents(pages: Iterator[Site | Page], language: str, aside: Aside) -> Iter
             document = to_document(page, extract(page.text, site), language)
             if document is not None:
                 document.check()
-        except Exception as error:  # one odd page must not stop a wiki; it is kept for a look
+        except Exception as error:  # one odd page must not stop a job; it is kept for inspection
             aside.reject(page.title, error)
             continue
         if document is None:

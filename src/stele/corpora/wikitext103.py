@@ -41,7 +41,7 @@ class Wikitext103(Job):
 def run(args: Wikitext103) -> None:
     """Writes the articles. Raises SteleError if the file is damaged or not raw WikiText-103."""
     clock = records.start()
-    records.read_record(args.dataset)  # before the work, not after it
+    records.read_record(args.dataset)  # raises before the work starts
     source = find_file(args.dataset.parent, (FILE,), f"raw WikiText-103, {FILE}")
     with atomic_directory(args.output.parent, JOB) as folder:
         with DocumentWriter(folder) as writer, reading(source, "text"), open(source, encoding="utf-8") as lines:
@@ -98,7 +98,7 @@ def documents(lines: Iterable[str], where: str) -> Iterator[Document]:
             heading = text
         elif (text := tidy(line)) and title is None:
             raise SteleError(f"{where}: text before the first ` = Title = `: {text[:40]!r}; want WikiText-103, raw")
-        elif spans := split_sentences(text, LANGUAGE):  # none in a line of signs
+        elif spans := split_sentences(text, LANGUAGE):  # empty for a line of signs
             if heading is not None:
                 sections.append(Section(heading, len(sentences)))
                 heading = None

@@ -27,8 +27,8 @@ from stele.files.strict import Values
 from stele.recipes.encoding import BENCHMARK, SOME_INSTRUCTION, SPEC_FILE, EncodingSpec, write_spec
 
 MOST = 512  # tokens, of a model that takes any number
-TRAINED_BY = {"cls": "cls", "pooler": "cls", "mean": "mean"}  # the pooling of an encoder -> that of its training
-UNSTATED = "mean"  # what sentence-transformers does with a folder that says nothing, as one that MLM alone trained
+TRAINED_BY = {"cls": "cls", "pooler": "cls", "mean": "mean"}  # pooling of an encoder -> pooling in its training
+UNSTATED = "mean"  # sentence-transformers' default for a folder without modules, e.g. after MLM only
 
 
 def stated_encoding(folder: Path, overrides: Mapping[str, Values] = MappingProxyType({})) -> EncodingSpec | None:
@@ -113,7 +113,7 @@ def _write_said(folder: Path, base_spec: EncodingSpec, spec: EncodingSpec) -> No
     if lengths[0] != lengths[1]:
         path = next((folder / name for name in SENTENCE_BERT if (folder / name).exists()), folder / SENTENCE_BERT[0])
         settings = read_json(path) if path.exists() else {}
-        settings.get("processing_kwargs", {}).get("text", {}).pop("max_length", None)  # it counts before the others
+        settings.get("processing_kwargs", {}).get("text", {}).pop("max_length", None)  # it would override the others
         sides = dict(zip(("query_length", "document_length"), lengths[1], strict=True))
         atomic_write_json(path, {**settings, **sides, "max_seq_length": max(lengths[1])})
 

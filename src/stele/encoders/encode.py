@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 MODEL_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 # model families whose tokens see padding in spite of its mask, so that texts of one length alone are encoded together
 SEE_PADDING = ("convbert", "fnet", "mobilebert", "nystromformer", "yoso")
-GPU_BATCH_TOKENS = 65_536  # of a model at most 1,024 wide; fewer of a wider one, as a token takes more memory there
+GPU_BATCH_TOKENS = 65_536  # for a width of at most 1,024; wider models take fewer, since a token needs more memory
 # A window is the texts that are sorted together, whose vectors do not depend on others: a stream holds one in memory
 # and saves one at a time. It takes a GPU seconds, a CPU a minute or two (a model of base size).
 GPU_WINDOW = 16_384
@@ -77,7 +77,7 @@ class Encoder:
         for key, origin in sorted(self.origins.items()):
             decided.setdefault(origin, []).append(key)
         notes = {"encoding_notes": self.notes} if self.notes else {}
-        # a key with an origin may have its default, which then overrules another origin's value
+        # keys with an origin are listed even at their default, which overrides another origin's value
         encoding = self.spec.facts() | {key: getattr(self.spec, key) for key in self.origins}
         return {"encoding": encoding, "encoding_decided_by": decided, **notes}
 
@@ -116,7 +116,7 @@ class Encoder:
         `on_batch` is called with the number of texts of each batch, since a window takes minutes on a CPU.
         """
         self._tower(kind)
-        skip = self._prompt_tokens(kind)  # before the reader has the tokenizer, whose length both set
+        skip = self._prompt_tokens(kind)  # before the reader gets the tokenizer, since both set its length
         items = iter(items)
 
         def read() -> tuple[list[Any], Tokens | None]:
@@ -257,7 +257,7 @@ def _pool_all(model: nn.Module, batch: Mapping[str, Tensor], spec: EncodingSpec,
     if skip:
         mask = torch.ones(states.shape[:2], dtype=torch.long, device=states.device) if mask is None else mask.clone()
         mask[:, :skip] = 0
-    if spec.pooling == "cls" and skip:  # of a text that is only its prompt sentence-transformers takes the first token
+    if spec.pooling == "cls" and skip:  # a text that is only its prompt: the first token, as in sentence-transformers
         return states[torch.arange(len(states), device=states.device), mask.argmax(dim=1)]
     if spec.pooling == "cls":
         return states[:, 0]

@@ -19,7 +19,7 @@ from torch.nn.functional import normalize
 from stele.evaluation.similarity import NEIGHBOURS, l2_normalize
 
 BLOCK = 1 << 25  # similarities held at once: 128 MiB
-SPARE = 8  # candidates beyond the wanted ones, which may lie within the rounding of float32
+SPARE = 8  # extra candidates, since float32 rounding may hide a true neighbour
 PAIRS = 1 << 22  # numbers of candidates' vectors held at once: 32 MiB; with 256 a CPU takes three times as long
 
 
@@ -103,9 +103,9 @@ def nearest_translations(
     for side, places in enumerate(_candidates(*exact, 1 + SPARE, *near)):
         x, y, near_x, near_y = exact[side], exact[1 - side], near[side], near[1 - side]
         scores = 2 * _cosines(x, y, places) - near_x[:, None] - near_y[places]
-        values, columns = scores.float().max(dim=1)  # of equal scores the first, and so the lowest row
+        values, columns = scores.float().max(dim=1)  # ties: the first, that is the lowest row
         rows = places.gather(1, columns[:, None])[:, 0]
-        # of texts whose candidates are all about as near, others may be as near as the best
+        # if all candidates score alike, a text outside them may be nearest
         if places.shape[1] < len(y):
             unsure = torch.nonzero(scores.amin(dim=1) >= scores.amax(dim=1) - _margin(x.shape[1]))[:, 0]
             for start, cosines in blocks(x[unsure], y):

@@ -42,7 +42,7 @@ OTHER_PASSAGES = ("passage", "corpus")  # names of prompts that are meant for pa
 OF_ANY_FOLDER = ("precision", "weights", "dimension")  # keys that can be chosen for an encoder that Stele trained
 OF_ITS_MODULES = ("pooling", "normalize", "include_prompt", "segments", "towers", "layer")
 AS_QUERIES = "passages_as_queries"
-GIVEN = "given"  # the origin of values without an origin, as a caller of `resolve` passes them
+GIVEN = "given"  # the origin of values that a caller of `resolve` passes without one
 WISHES = (GIVEN, "config")  # the origins of a user's wishes
 PROMPTS = ("prompt_name", "query_prompt")  # two ways to name a query's prompt
 
@@ -118,7 +118,7 @@ def _of_modules(folder: Path, stated: Stated, values: dict[str, Any], origins: d
             )
     decided = dict.fromkeys(stated.values, FOLDER)
 
-    # its lengths can be made shorter for the model, not longer
+    # a model's lengths can only be shortened
     shorter = {key: of_model[key] for key in LENGTHS if of_model.get(key, stated.lengths[key]) < stated.lengths[key]}
     lengths = stated.lengths | shorter
     decided |= dict.fromkeys(LENGTHS, FOLDER) | {key: origins[key] for key in shorter}
@@ -213,7 +213,7 @@ def _made(folder: Path, values: dict[str, Any], origins: dict[str, str]) -> Reso
 
 
 def _resolved(spec: EncodingSpec, origins: Mapping[str, str], notes: list[str]) -> Resolved:
-    stated = {*spec.facts(), *OF_ANY_FOLDER}  # also a float32 that was chosen
+    stated = {*spec.facts(), *OF_ANY_FOLDER}  # also an explicit float32
     return Resolved(spec, {key: origin for key, origin in origins.items() if key in stated}, notes)
 
 

@@ -35,7 +35,7 @@ FIRST = (["Transformer", "Pooling"], [STATIC])
 AFTERWARDS = {"Dense": DenseSettings, "Dropout": DropoutSettings, "Normalize": NormalizeSettings}
 SUPPORTED = (*(name for names in FIRST for name in names), *AFTERWARDS)
 POOLINGS = {"cls": "cls", "mean": "mean", "lasttoken": "last"}
-FLAGS = {  # of older releases
+FLAGS = {  # keys of older releases
     "pooling_mode_cls_token": "cls",
     "pooling_mode_max_tokens": "max",
     "pooling_mode_mean_tokens": "mean",
@@ -43,7 +43,7 @@ FLAGS = {  # of older releases
     "pooling_mode_weightedmean_tokens": "weightedmean",
     "pooling_mode_lasttoken": "lasttoken",
 }
-ACTIVATIONS = {  # as Dense names them, by what torch.nn calls them; of any other class sentence-transformers takes Tanh
+ACTIVATIONS = {  # Dense's name -> torch.nn's; for any other class sentence-transformers uses Tanh
     **{f"torch.nn.modules.activation.{name}": name for name in ("Tanh", "GELU", "ReLU", "Sigmoid", "SiLU")},
     "torch.nn.modules.linear.Identity": "Identity",
 }
@@ -247,7 +247,7 @@ def _read_pooling(path: Path) -> tuple[str, bool]:
 def _read_cosine(name: str | None, normalized: bool, folder: Path) -> bool:
     """Whether a search must scale vectors to length 1; the default similarity of sentence-transformers is cosine."""
     name = name or "cosine"
-    if name not in ("cosine", "dot") and not (name == "euclidean" and normalized):  # ranks as cosine does there
+    if name not in ("cosine", "dot") and not (name == "euclidean" and normalized):  # ranks like cosine if normalised
         raise SteleError(
             f"{folder / SENTENCE_TRANSFORMERS}: similarity {name!r} is not supported; supported are cosine and dot"
         )

@@ -22,13 +22,13 @@ Count = Annotated[int, Field(ge=1)]
 
 # --- config_sentence_transformers.json --------------------------------------------------------------------------------
 class ModelSettings(Strict):
-    model_type: Literal["SentenceTransformer"] = "SentenceTransformer"  # of another, other modules would be built
+    model_type: Literal["SentenceTransformer"] = "SentenceTransformer"  # other types build other modules
     prompts: dict[str, str | None] = Field({})
     default_prompt_name: str | None = None  # for texts that are neither a query nor a passage
     similarity_fn_name: str | None = None
     truncate_dim: Count | None = None
-    requirements: Any = None  # which releases its author tried
-    stele_suggestion: bool = False  # Stele takes another pooling where a model or a benchmark says one
+    requirements: Any = None  # releases that the author tested
+    stele_suggestion: bool = False  # a model's or a benchmark's pooling overrides this folder's
 
 
 # --- modules.json -----------------------------------------------------------------------------------------------------
@@ -70,7 +70,7 @@ class TokenizerArguments(HubArguments):
 
 
 class ConfigArguments(HubArguments):
-    use_cache: Any = None  # of texts that are never continued
+    use_cache: Any = None  # only for generation
 
 
 class TextArguments(Strict):
@@ -117,10 +117,10 @@ class TransformerSettings(Strict):
     max_seq_length: Count | None = None
     query_length: Count | None = None
     document_length: Count | None = None
-    modality_config: Modalities | None = None  # texts alone
+    modality_config: Modalities | None = None  # text only
     processing_kwargs: ProcessingArguments = ProcessingArguments()
     processor_kwargs: TokenizerArguments = TokenizerArguments()
-    tokenizer_args: TokenizerArguments | None = None  # the older name, which counts where both stand
+    tokenizer_args: TokenizerArguments | None = None  # the older name, which takes precedence
     do_lower_case: Literal[False] = False
     transformer_task: Literal["feature-extraction"] = "feature-extraction"
     module_output_name: Literal["token_embeddings"] = "token_embeddings"
@@ -144,7 +144,7 @@ class PoolingSettings(Strict):
     pooling_mode_weightedmean_tokens: bool = False
     pooling_mode_lasttoken: bool = False
     include_prompt: bool = True
-    embedding_dimension: Any = None  # the model's own width is what is pooled
+    embedding_dimension: Any = None  # ignored: the model's width counts
     word_embedding_dimension: Any = None
 
 
@@ -164,14 +164,14 @@ class NormalizeSettings(Strict):
 
 
 class DropoutSettings(Strict):
-    dropout: float = 0.2  # of training
+    dropout: float = 0.2  # only in training
 
 
 def read_settings(path: Path, kind: type[Settings]) -> Settings:
     """Reads a file's settings, or the defaults if it is missing. Raises SteleError for an unknown key or value."""
     values = read_json(path, "settings of sentence-transformers", "get the folder again") if path.exists() else {}
     if isinstance(values, dict):
-        values = {key: value for key, value in values.items() if key != "__version__"}  # who wrote it
+        values = {key: value for key, value in values.items() if key != "__version__"}  # the writer's version
     try:
         return validate(kind, values, path)
     except SteleError as error:

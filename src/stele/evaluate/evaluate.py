@@ -99,7 +99,7 @@ def run(args: Evaluate) -> None:
     keys = {"languages": languages and list(languages), "models": model and {name: model}, **sets}
     values = {"scale": args.scale, "results_dir": args.results_dir, **{key: of for key, of in keys.items() if of}}
     values = deep_merge(values, others)
-    # a name stands for one model; its card keeps the benchmarks of earlier evaluations
+    # one name, one model; its card keeps the benchmarks of earlier evaluations
     refuse_another(path, values)
     earlier = earlier_benchmarks(path, values, benchmarks)
     values = merged(earlier_sets(path, earlier), values)
@@ -111,7 +111,7 @@ def run(args: Evaluate) -> None:
     arguments = [*targets, card, "--configfile", str(path), *args.snakemake]
     if args.plan:
         with TemporaryDirectory() as aside:
-            # a plan must not replace what later calls know of the results that there are
+            # a plan must not replace the configuration of existing results
             has_results = path.is_file() and results_of(name, args.results_dir)
             planned = Path(aside, path.name) if has_results else path
             write(planned, values)
@@ -200,7 +200,7 @@ def earlier_benchmarks(path: Path, values: Mapping[str, Any], benchmarks: Sequen
     listed = [name for name in before.get("cards", {}).get(path.stem, []) if name not in benchmarks]
     with_results = [name for name in listed if any(Path(folder, name, path.stem).glob("*.json"))]
     old, new = ({*(of.get("languages") or ())} for of in (before, values))
-    if with_results and old not in (new, new - {UNDETERMINED} or new):  # which a set of the user's own adds
+    if with_results and old not in (new, new - {UNDETERMINED} or new):  # the user's own sets add UNDETERMINED
         log.warning("the card leaves out %s, whose results are in other languages", ", ".join(with_results))
         return []
     return with_results
@@ -238,7 +238,7 @@ def build(arguments: Sequence[str]) -> None:
                 process.wait()
             except KeyboardInterrupt:
                 if not (interrupted or _in_foreground()):
-                    process.send_signal(signal.SIGINT)  # a terminal has told Snakemake, `kill` has not
+                    process.send_signal(signal.SIGINT)  # a terminal signals Snakemake itself, `kill` does not
                 interrupted = True
     if process.returncode:
         what = "interrupted" if interrupted else f"Snakemake ended with {process.returncode}"

@@ -90,11 +90,11 @@ def by_ranx(case: Case, name: str, cut: int) -> np.ndarray:
 
     judged, hits = case.cached("arrays", lambda: arrays(case))
     function = _metrics_of_ranx().metric_switch(name)
-    numba.set_num_threads(1)  # the work is milliseconds
+    numba.set_num_threads(1)  # the work takes milliseconds
     if cut:
         return np.asarray(function(judged, hits.rankings(cut), cut, 1), dtype=np.float64)
     rankings, values = hits.rankings(0), np.zeros(len(judged))
-    for depth in np.unique(hits.depths):  # else ranx would take padding for passages that were found
+    for depth in np.unique(hits.depths):  # else ranx would take padding for retrieved passages
         rows = hits.depths == depth
         values[rows] = function(judged[rows], np.ascontiguousarray(rankings[rows, : max(1, depth)]), 0, 1)
     return values
@@ -187,7 +187,7 @@ def _judged_hits(
     rows = row_of_place[places]
     ranks = hits - run.starts[places]
     wanted = rows * len(passages) + judged_code[run.codes[hits]]
-    # those that are judged for their own query; of a query that is not judged the row is -1, and in no key
+    # hits judged for their own query; an unjudged query has row -1, which no key contains
     judgments = pyarrow.compute.index_in(pyarrow.array(wanted), pyarrow.array(keys)).fill_null(-1).to_numpy()
     right = judgments >= 0
     return rows[right] + first_row, ranks[right], numbers[judgments[right]]

@@ -104,7 +104,7 @@ class TTest(SignificanceTest):
         >>> round(TTest().p_value([np.array([1.0, 2.0, 3.0])]), 6)  # t = 2 sqrt(3), 2 degrees of freedom
         0.07418
         """
-        from scipy.special import stdtr  # of scipy.stats.t, which takes ten times as long to load
+        from scipy.special import stdtr  # scipy.stats.t takes ten times as long to load
 
         if any(len(stratum) < 2 for stratum in strata):
             return math.nan

@@ -22,7 +22,7 @@ from stele.files.reading import JsonObject, read_note
 
 MARK, RECORD = ".stele.json", "record.json"
 NOBODYS = (MARK, ".DS_Store", ".snakemake_timestamp")
-NOBODYS_BEGIN = (".nfs", f".{MARK}.")  # what a server keeps of a deleted file, and a kill of an unfinished mark
+NOBODYS_BEGIN = (".nfs", f".{MARK}.")  # an NFS server's deleted but open file; a mark left by a killed process
 SHOWN = 3  # names in a message
 
 
@@ -38,7 +38,7 @@ def check_replaceable(
     """
     try:
         place = folder.resolve()
-    except (OSError, RuntimeError) as error:  # a circle of links
+    except (OSError, RuntimeError) as error:  # links in a loop
         raise SteleError(f"{folder}: its links cannot be followed ({error}); give another folder") from None
     if Path.cwd().is_relative_to(place):
         where = "the command runs in it" if Path.cwd() == place else "the command runs in a folder of it"
@@ -134,8 +134,8 @@ def is_claimed(folder: Path, job: str) -> bool:
     return read_note(folder / MARK) == {"job": job}
 
 
-PART, OLD = "stele-part", "stele-old"  # endings of temporary names: what is new, what was there before
-LONGEST = 200  # bytes of a name with which a temporary one has less than 255
+PART, OLD = "stele-part", "stele-old"  # endings of temporary names: new and replaced files
+LONGEST = 200  # most bytes of a name, so that the temporary one has less than 255
 
 
 def _stem(path: Path) -> str:
@@ -147,11 +147,11 @@ def _stem(path: Path) -> str:
 def _left(path: Path, kind: str) -> list[Path]:
     """Files that killed processes left beside `path` under temporary names of a kind (PART, OLD)."""
     if not Path("/proc/self").exists():
-        return []  # who lives cannot be seen
+        return []  # cannot tell which processes live
     begin = f".{_stem(path)}."
     files = path.parent.glob(f"{glob.escape(begin)}*.{kind}")
     owners = {left: left.name.removeprefix(begin).removesuffix(f".{kind}") for left in files}
-    own = str(os.getpid())  # of a killed process that had this one's number: this one has not begun to write
+    own = str(os.getpid())  # left by a killed process with this id, since this process has not begun to write
     return [left for left, pid in owners.items() if pid == own or (pid.isdigit() and not Path("/proc", pid).exists())]
 
 

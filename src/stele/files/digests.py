@@ -21,10 +21,10 @@ from stele.files.atomic import MARK, RECORD, atomic_write_json
 from stele.files.reading import read_note
 from stele.progress import bar, track
 
-WHOLE = 64 << 20  # bytes up to which a file is only ever digested whole
+WHOLE = 64 << 20  # bytes; smaller files are always digested whole
 BLOCKS = 256  # parts of a larger one
 RECORDS = frozenset({RECORD, MARK})
-SETTLED = 2.0  # seconds after which a file system's times tell a change from the one before
+SETTLED = 2.0  # seconds after which file times distinguish two changes
 
 
 def sha256(path: Path | str) -> str:
@@ -166,7 +166,7 @@ def _identity(status: os.stat_result) -> list[int]:
 
 
 def _remember(memory: Path, new: dict[str, list]) -> None:
-    with suppress(OSError):  # a folder that is not to be written to: read again the next time
+    with suppress(OSError):  # a read-only folder: the file is read again next time
         remembered = {name: held for name, held in read_note(memory).items() if os.path.exists(name)}
         atomic_write_json(memory, remembered | new)
 

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 from stele.errors import SteleError
 from stele.files.reading import open_unpacked, parse_json, reading
 
-LINE_BYTES = 32 << 20  # a longer line of JSON is left out
+LINE_BYTES = 32 << 20  # bytes; a longer line of JSON is skipped
 BATCH = 256  # rows of a Parquet file that are held at a time
-BAD_SHARE = 0.01  # more lines than this that cannot be read: another kind of file
+BAD_SHARE = 0.01  # with more unreadable lines it is another kind of file
 LANGUAGE_CODE = re.compile("[a-z]{2,8}")
 COLUMNS = ("text", "title", "language")
 
@@ -43,7 +43,7 @@ def document_rows(path: Path, skipped: Counter[str]) -> Iterator[DocumentRow]:
     for number, (where, values) in enumerate(rows, start=1):
         keys |= values.keys() if number < 100 else set()
         text = values.get("text")
-        texts += isinstance(text, str)  # a shard may hold blank texts alone
+        texts += isinstance(text, str)  # a shard may have only blank texts
         if not isinstance(text, str) or not text.strip():
             skipped["rows_without_text"] += 1
             continue

@@ -19,7 +19,7 @@ def save_figure(figure: Figure, path: Path, title: str, description: str = "", *
     """
     import matplotlib
 
-    logging.getLogger("fontTools").setLevel(logging.WARNING)  # else it tells of every glyph
+    logging.getLogger("fontTools").setLevel(logging.WARNING)  # it logs every glyph
     kind, words = path.suffix[1:], {"Description": description} if description else {}
     metadata: dict[str, dict[str, str | None]] = {
         "svg": {"Date": None, "Title": title, **words},

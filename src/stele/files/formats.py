@@ -36,9 +36,9 @@ def plain_label(text: str) -> str:
 
 
 END = "\r\n"
-# the last four: wide forms, which East Asian editions run
+# the last four: wide forms, which East Asian editions evaluate
 _FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
-_NUMBER = re.compile(r"[+-]?(\d[\d,]*\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|nan)|-", re.ASCII)  # or a dash for none
+_NUMBER = re.compile(r"[+-]?(\d[\d,]*\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|nan)|-", re.ASCII)  # or a dash
 
 
 def csv_cell(value: Any) -> Any:
@@ -66,7 +66,7 @@ def write_csv(handle: IO[str], rows: Iterable[Iterable[Any]]) -> None:
     """Writes rows, the header included, as CSV to a file that was opened with newline="" or a fixed line end."""
     for row in rows:
         line = io.StringIO(newline="")
-        csv.writer(line).writerow([csv_cell(value) for value in row])  # by its own end of line it quotes both \r and \n
+        csv.writer(line).writerow([csv_cell(value) for value in row])  # its default line end makes it quote \r and \n
         handle.write(f"{line.getvalue().removesuffix(END)}\n")
 
 

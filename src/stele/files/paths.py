@@ -15,15 +15,15 @@ from pathlib import Path, PurePosixPath
 from stele.errors import SteleError
 from stele.files.reading import reading
 
-OF_AN_ADDRESS = "?#%"  # what they say depends on who reads the name: a path to one, a query or a code to the other
-# folders of a checkout that the project has, or fills itself: nobody's results go there
+OF_AN_ADDRESS = "?#%"  # ambiguous: part of a path, or of a URL's query or encoding
+# folders of a checkout that never hold results
 PROJECT = frozenset(
     {"docs", "envs", "evaluate", "evidence", "logs", "notebooks", "paper_tables", "profiles", "resources", "site"}
     | {"slurm", "src", "state", "tests", "work", "workflow"}
 )
-STAMP = "scale.txt"  # stands in every folder of results
-PARTS = frozenset({"tables", "cards", "claims", "statistics", "parameters"})  # of one, beside those of benchmarks
-STUDY = "study.json"  # in one of kept results, which nothing is built into: under which claims it was begun
+STAMP = "scale.txt"  # in every folder of results
+PARTS = frozenset({"tables", "cards", "claims", "statistics", "parameters"})  # its subfolders, besides benchmarks
+STUDY = "study.json"  # in packed results, which no job writes to: the claims at their start
 # of the workflow
 FILES = ("Snakefile", "config.yaml", "config.schema.json", "envs", "paper_tables", "profiles", "workflow")
 CARRIED = "share/stele/Snakefile"  # as setup.py places it
@@ -79,7 +79,7 @@ def results_problem(folder: str, root: Path, benchmarks: Container[str] = ()) ->
     """
     try:
         return _problem(folder, root.resolve(), (root / folder).resolve(), benchmarks)
-    except (OSError, RuntimeError) as error:  # no right to look, a circle of links
+    except (OSError, RuntimeError) as error:  # no permission, links in a loop
         return f"it cannot be looked into: {error}"
 
 

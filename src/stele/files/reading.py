@@ -20,7 +20,7 @@ from typing import IO, Any
 
 from stele.errors import SteleError, exhausted
 
-LARGEST_SEED = 2**32 - 1  # of numpy's and torch's generators alike
+LARGEST_SEED = 2**32 - 1  # of numpy's and torch's generators
 AGAIN = "get it again"
 _DAMAGE = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile)
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")  # an escape that may be half a character
@@ -86,7 +86,7 @@ def parse_json(text: str | bytes, where: Path | str, kind: str = "file", advice:
         return value
 
 
-JsonObject = dict[str, Any]  # of a file, its values still unchecked
+JsonObject = dict[str, Any]  # a file's content, not yet validated
 
 
 def read_json(path: Path | str, kind: str = "file", advice: str = AGAIN) -> Any:
@@ -300,7 +300,7 @@ def refuse_pipe(path: Path) -> None:
 
 def refuse_closed(error: OSError) -> None:
     """Raises SteleError for a folder that cannot be read, which os.walk leaves out in silence; for its `onerror`."""
-    own = Path(error.filename).name == "lost+found"  # of a file system, for root alone
+    own = Path(error.filename).name == "lost+found"  # readable only by root
     if not own and not isinstance(error, FileNotFoundError | NotADirectoryError):
         raise SteleError(f"{error.filename}: cannot be looked into ({error.strerror}); mend that, or move it elsewhere")
 

@@ -14,16 +14,16 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from stele.errors import SteleError, nearest
 from stele.files.reading import LARGEST_SEED
 
-# an integer is a float too; a yes is no 1, a text no number, a number has a value, an unknown key is an error
+# an integer is a float too; a bool or a text is no number, a number has a value, an unknown key is an error
 STRICT = ConfigDict(
     extra="forbid", frozen=True, strict=True, allow_inf_nan=False, protected_namespaces=(), defer_build=True
 )
 Seed = Annotated[int, Field(ge=0, le=LARGEST_SEED)]
 Momentum = Annotated[float, Field(ge=0, lt=1)]
 Betas = Annotated[tuple[Momentum, Momentum], Field(strict=False)]  # YAML and JSON have lists
-LINES = 8  # most findings of one error
+LINES = 8  # most problems in one error
 Key = str | int
-Values = Mapping[str, Any]  # of a model before it is typed, as a file of YAML or JSON has them
+Values = Mapping[str, Any]  # a model's values before validation, from YAML or JSON
 T = TypeVar("T")
 
 

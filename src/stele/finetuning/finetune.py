@@ -70,7 +70,7 @@ def run(args: Finetune) -> None:
     from stele.training.processes import process_context
     from stele.training.sharding import divide
 
-    # what is trained, from what, on what
+    # recipe, base checkpoint, training data
     values = parse_object(args.recipe, "--recipe")
     recipe = parse_finetuning(values)
     if args.limit is not None and args.limit < 2:
@@ -98,7 +98,7 @@ def run(args: Finetune) -> None:
         inputs=inputs,
         seed=args.seed,
         code=args.code,
-        first=process.is_main and args.limit is None,  # a quick try by hand leaves the state of the real job alone
+        first=process.is_main and args.limit is None,  # a quick try (--limit) keeps the real job's state
     )
     read = partial(read_set, recipe, tokenizer)
     read_training = partial(read, recipe.training_set, "train", training, args.limit, args.negatives)
@@ -153,7 +153,7 @@ def run(args: Finetune) -> None:
                 labels=[records.LIMITED] if args.limit else [],
                 **facts,
             )
-            copy_curve(curve, folder)  # no output of the record: it has times
+            copy_curve(curve, folder)  # not an output of the record, since it has times
         drop(state)
     process.barrier()
 

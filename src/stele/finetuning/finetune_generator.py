@@ -88,7 +88,7 @@ def run(args: FinetuneGenerator) -> None:
             steps=recipe.steps,
             losses=outcome["losses"],
         )
-        copy_curve(curve, folder)  # no output of the record: it has times
+        copy_curve(curve, folder)  # not an output of the record, since it has times
     drop(state)
 
 

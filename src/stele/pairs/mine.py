@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 
 JOB = "pairs mine"
 DROPPED = "dropped_"
-SAMPLED = 1 << 20  # tokens among which unknown ones are counted
+SAMPLED = 1 << 20  # tokens in which unknown ones are counted
 
 
 class Mine(Job):
@@ -164,7 +164,7 @@ class Sample:
         `mined` yields each document once, with its examples.
         """
         mined = iter(mined)
-        hashes, sizes = np.zeros(0), np.zeros(0, np.int64)  # of the documents whose examples are in the store so far
+        hashes, sizes = np.zeros(0), np.zeros(0, np.int64)  # of documents with examples in the store
         kept: Iterable[Sequence[np.ndarray]] = ()
         for number in count():
             place, added = folder / f"part{number}", []
@@ -175,8 +175,8 @@ class Sample:
             if number:
                 shutil.rmtree(folder / f"part{number - 1}")
             if self.most is None or stored["examples"] <= self.most or (len(sizes) == 1 and not added):
-                break  # fewer than FULL times as many, or nothing more came: `mined` is at its end
-            below = np.ones(1, bool)  # a document that has too many alone stays, whatever comes behind it
+                break  # few enough, or no new examples: `mined` is exhausted
+            below = np.ones(1, bool)  # a single document with too many examples stays
             if len(sizes) > 1:
                 below = self._lower(hashes, sizes, more=stored["examples"] > FULL * self.most)
             kept = _examples(Store(place), np.repeat(below, sizes))

@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 OF_A_LANGUAGE = ("pages", "pages_with_entity", "links")
 OF_A_PART = ("candidates", "pairs")
 FIRST = ("recipe", "method", "part")
-OF_TEXTS = "pairs knowledge_pairs"  # the job whose pairs can be compared with others'
+OF_TEXTS = "pairs knowledge_pairs"  # the job whose parts can be compared
 JOBS = (OF_TEXTS, "pairs section_pairs")
 
 TITLE = "Pairs mined from the knowledge bases"  # marks the page and the map as outputs of this command
@@ -169,8 +169,8 @@ LARGEST = 0.7  # a square's side
 LOWEST = 1.8  # the picture: what the squares mean has room beside one
 BAR = 0.12  # height of the colour bar
 COLOURS = "cividis"  # distinct for the colour-blind, and in grey
-NONE = "#EEEEEE"  # no pair; parts that were not mined are white
-DARK = 0.55  # of the scale: darker squares have white numbers
+NONE = "#EEEEEE"  # colour of parts without a pair; parts that were not mined are white
+DARK = 0.55  # share of the scale above which numbers are white
 
 
 def draw(languages: Sequence[str], counts: Mapping[tuple[str, str], int], labels: Sequence[str] = ()) -> Figure:
@@ -211,7 +211,7 @@ def draw(languages: Sequence[str], counts: Mapping[tuple[str, str], int], labels
             )
     title = "Pairs from the knowledge bases" + (f" ({', '.join(labels)})" if labels else "")
     figure.text(0, 1 - 0.05 / height, title, fontsize=10, weight="bold", va="top")
-    # the upper triangle is free: the legend stands there
+    # the legend, in the empty upper triangle
     right = figure.add_axes((0.58, 1 - (ABOVE + 0.45) / height, 0.4, BAR / height))
     figure.colorbar(ScalarMappable(scale, colours), cax=right, orientation="horizontal")
     right.tick_params(labelsize=7, length=2)

@@ -64,11 +64,11 @@ def run(args: SectionPairs) -> None:
         # the headings of both languages and their vectors
         sides = []
         for code in part.languages:
-            base = Knowledge(part.bases[code], 0, 1, folder)  # no links are joined
+            base = Knowledge(part.bases[code], 0, 1, folder)  # without links
             texts = part.documents[code]
             sides.append(Side(code, base, texts, vector_file(vectors[code].parent), stop_words(code, recipe)))
         counts, sections = read_sides(sides)
-        # the matches, of which the first in a drawn order are written with their texts
+        # the matches; the first of a drawn order are written with their texts
         dropped: Counter[str] = Counter()
         made = drawn(
             method.matches([side.base for side in sides], sections, recipe, dropped),
@@ -165,7 +165,7 @@ def drawn(matches: Iterable[Matches], key: int) -> Matches:
 def write(folder: Path, sides: Sequence[Side], matches: Matches) -> None:
     """Writes the sections of all pages that have a pair, and the pairs as row numbers of their sections."""
     rows = []
-    sizes: list[int] = []  # of each page, its number of sections
+    sizes: list[int] = []  # sections per page
     chosen = [np.unique(unpack(packed)[1]) for packed in (matches.first, matches.second)]
 
     def sections() -> Iterator[TextSection]:
@@ -179,7 +179,7 @@ def write(folder: Path, sides: Sequence[Side], matches: Matches) -> None:
                     yield TextSection(number, page, heading, sentences[begin:end])
 
     write_sections(folder, sections())
-    begins = np.split(np.cumsum([0, *sizes[:-1]]), [len(chosen[0])])  # of each page, the row of its first section
+    begins = np.split(np.cumsum([0, *sizes[:-1]]), [len(chosen[0])])  # row of each page's first section
     for packed, pages, of_pages in zip((matches.first, matches.second), chosen, begins, strict=True):
         _, page, place = unpack(packed)
         rows.append(of_pages[np.searchsorted(pages, page)] + place)

@@ -77,10 +77,10 @@ class PrintedValue:
     decimals: int | None
     direction: Direction = "higher"
     target: Target = field(default_factory=Target)
-    borrowed: bool = False  # the paper has it from elsewhere
-    significant: bool | None = None  # None: the place marks nothing as significant
-    significance: Significance | None = None  # how the table tests; None: a figure
-    other: str = ""  # what differs from the printed value's target
+    borrowed: bool = False  # copied from another paper
+    significant: bool | None = None  # None: no significance marks there
+    significance: Significance | None = None  # the table's test; None for a figure
+    other: str = ""  # differences from the printed value's target
 
     @property
     def name(self) -> str:
@@ -177,7 +177,7 @@ def _no_match(place: str, pattern: str, names: Sequence[str], valid: Sequence[tu
 def _cells(table: Table) -> Iterator[PrintedValue]:
     for cell in table.cells():
         parts, printed = tuple(cell.address.split("/")), cell.printed
-        assert printed is not None  # of a paper's table
+        assert printed is not None  # cells of papers' tables are printed
         yield PrintedValue(
             place=f"table {table.number}",
             parts=parts,
@@ -215,6 +215,6 @@ def _points(figure: Figure) -> Iterator[PrintedValue]:
                     number=printed.get(at),
                     missing="no number is printed there",
                     scale=1,
-                    decimals=3,  # as all that the papers' figures print
+                    decimals=3,  # as in all figures of the papers
                     target=target,
                 )

@@ -28,7 +28,7 @@ Quantifier = Literal["average", "all", "most", "each_language"]
 Verdict = Literal["holds", "fails", "undecided"]
 # section 3.2, appendix A.2, table 5, figure 4
 Place = Annotated[str, Field(pattern=r"^(abstract|conclusion|s\d+(\.\d+)*|[A-Z](\.\d+)*|[tf]\d+|footnote\d+)$")]
-# of each kind: alternative sets of keys of which it has one
+# kind -> alternative sets of required keys
 NEEDS: dict[str, tuple[set[str], ...]] = {
     "greater": ({"left", "right"}, {"left", "value"}),
     "best": ({"left", "right"},),
@@ -41,7 +41,7 @@ NEEDS: dict[str, tuple[set[str], ...]] = {
     "cost": ({"left", "right"}, {"left", "right", "amount"}, {"left", "value"}),
     "other": (set(), {"left"}, {"left", "right"}),
 }
-JUDGED = {"left", "right", "points", "shape", "amount", "value", "of"}  # the keys that `NEEDS` speaks of
+JUDGED = {"left", "right", "points", "shape", "amount", "value", "of"}  # all keys in `NEEDS`
 ONLY = {
     "peak": {"trend"},
     "at_least": {"margin", "ratio", "count"},

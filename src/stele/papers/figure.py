@@ -133,7 +133,7 @@ class Figure(PaperPart):
         return self
 
 
-OWN = {"distribution": "reference", "projection": "highlighted"}  # a key that only this kind has
+OWN = {"distribution": "reference", "projection": "highlighted"}  # a key of this kind only
 
 
 def _problems(figure: Figure) -> Iterator[str]:

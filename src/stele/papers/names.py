@@ -11,7 +11,7 @@ from stele.catalogue.schema.datasets import Dataset
 from stele.errors import unknown
 from stele.papers.table_parts import CellSource
 
-DRAWN_FILES = ("lengths", "projection")  # in figures, a file beside the result in place of a metric
+DRAWN_FILES = ("lengths", "projection")  # metrics of figures that are files beside the result
 
 
 def unknown_names(values: Iterable[tuple[str, CellSource]], models: Collection[str]) -> list[str]:

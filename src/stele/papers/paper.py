@@ -38,13 +38,13 @@ def _paper_tables() -> Path:
 PAPER_TABLES = _paper_tables()
 FILE = "paper.yaml"
 CLAIMS = "claims.yaml"
-CORRECTIONS = "corrections.yaml"  # of claims.yaml, where a study has fixed it by its digest
-TODAY = "today"  # the tables of today's encoders, which no paper prints: published numbers stand beside ours
-# pages and folders beside the papers', which are called by their keys: of several tables, and of the site
+CORRECTIONS = "corrections.yaml"  # corrects claims.yaml after a study has fixed it by its digest
+TODAY = "today"  # tables of today's encoders: no paper's; published numbers are beside ours
+# names of pages and folders that no paper may have as its key
 PAGES = frozenset({TODAY, "all", "all_tables", "today_tables", "tables", "results", "boxes"})
 PAGES |= {"benchmarks", "claims", "how", "index", "model", "models", "parts", "search"}
 PATTERN = r"^[a-z0-9_]+$"  # the key becomes part of paths
-PLAIN_PATH = r"[\w@%+=:,./-]+"  # what may stand in every command of the workflow
+PLAIN_PATH = r"[\w@%+=:,./-]+"  # allowed in every command of the workflow
 PaperKey = Annotated[str, Field(pattern=PATTERN)]
 
 

@@ -16,7 +16,7 @@ from stele.plan.pretraining import Pretraining
 from stele.plan.rows import Rows
 from stele.plan.scoring import Cards
 
-STORE = "mlm"  # the mining recipe of this store reads the documents that every method and the control are trained on
+STORE = "mlm"  # its mining recipe reads the documents that all methods and the control train on
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -81,7 +81,7 @@ class AdaptationParts:
             for name in self.values.benchmarks
         }
         seeds = self.paths.settings.config.seeds.pretraining
-        looks = [*(look for look in self.values.looks if look < len(seeds)), len(seeds)]  # also of edited seeds
+        looks = [*(look for look in self.values.looks if look < len(seeds)), len(seeds)]  # also for edited seeds
         return as_json({**self.values.model_dump(), "benchmarks": benchmarks, "seeds": seeds, "looks": looks})
 
     def leakage(self) -> dict[str, str]:

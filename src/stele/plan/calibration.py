@@ -48,7 +48,7 @@ class Calibration:
             name = "CC-100" if corpus == "cc100" else f"user_data.{corpus}"
             return f"{name} has no text in {language}, which calibration would be learnt from"
         folder = self.data.users_folder(corpus) if corpus == "cc100" else None
-        is_there = folder and Path(folder).expanduser().is_dir()  # else the rows have that problem
+        is_there = folder and Path(folder).expanduser().is_dir()  # a missing folder is reported by the rows
         if is_there and not part_files(listing(folder), self.data.resolve(corpus, language, [language])):
             return f"user_data.{corpus}: {folder} has no text in {language}, which calibration would be learnt from"
         return None

@@ -27,7 +27,7 @@ from stele.recipes.pretraining import snapshot_step
 from stele.recipes.standins import Recipe, parse_recipe
 
 MANIFEST = "manifest.json"  # lists the files of a stand-in in the generated internet
-# datasets of which the generated internet takes the languages from datasets.yaml; it has others' in its code
+# datasets whose languages the generated internet reads from datasets.yaml; other languages are in its code
 OF_CATALOGUE = (
     "fasttext_aligned",
     "miracl_corpus",
@@ -37,7 +37,7 @@ OF_CATALOGUE = (
     "translated_marco",
     "uncorpus",
 )
-Problem = tuple[str, str]  # a state of tables/values/lookup.py, the reason
+Problem = tuple[str, str]  # a state of tables/values/lookup.py, its reason
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -67,7 +67,7 @@ class Models:
             )
             known = merged.get(key, new).model_dump(exclude_unset=True)
             if model.checkpoint not in (None, known.get("checkpoint")):
-                known.pop("revision", None)  # of the other repository
+                known.pop("revision", None)  # the revision of another repository
             of_recipe = known.get("override", {}) if model.recipe in (None, known.get("recipe")) else {}
             changes = {**model.model_dump(exclude_defaults=True), "override": {**of_recipe, **model.override}}
             merged[key] = validate(ModelKeys, known | changes, f"models.{key}")

@@ -11,8 +11,8 @@ from typing import Any
 from stele.artifacts.results import RunKey
 from stele.plan.settings import Settings
 
-Inputs = dict[str, str | list[str]]  # what a job reads, by the names of its rule
-TRAINING, HELD_OUT = "training", "held_out"  # the two sides of a corpus of which documents are held out
+Inputs = dict[str, str | list[str]]  # a job's inputs by their names in the rule
+TRAINING, HELD_OUT = "training", "held_out"  # the two sides of a corpus with held-out documents
 
 
 @dataclass(frozen=True, eq=False, repr=False)

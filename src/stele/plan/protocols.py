@@ -32,7 +32,7 @@ class Protocols:
         of_benchmark = self.settings[row.benchmark]
         if row.setting not in of_benchmark:
             place, short_names = f"results/{row.benchmark}", self.aliases.get(row.benchmark, {})
-            if row.setting in short_names:  # which the mean of seeds has, and no single seed
+            if row.setting in short_names:  # short names exist for means over seeds only
                 raise unknown("setting", row.setting, of_benchmark, place, short_names)
             raise unknown("setting", row.setting, catalogue.setting_names(row.benchmark), place)
         return of_benchmark[row.setting]

@@ -17,7 +17,7 @@ from stele.plan.rows import Rows
 from stele.recipes.encoding import BENCHMARK, SomeEncoding
 
 ENCODED = {"vectors": "record.json", "numbers": "vectors.npy", "ids": "ids.npy"}  # inputs of a search
-PROJECTED = "tatoeba"  # the benchmark whose pairs a figure draws
+PROJECTED = "tatoeba"  # the benchmark of the figures of projected pairs
 
 
 def row_of(w) -> RunKey:
@@ -46,7 +46,7 @@ class Retrieval:
         encoder encodes.
         """
         root = self.models.root(model)
-        complete = self.models[root].is_complete  # one of today's encoders, which is evaluated as it is
+        complete = self.models[root].is_complete  # one of today's encoders, evaluated unchanged
         overrides = self.models.encoding_overrides(model)
         entry = self.protocols.data.benchmark(benchmark) if benchmark else None
         if entry and entry.encoding is None:

@@ -20,7 +20,7 @@ from stele.plan.rows.statistics import STATISTICS, Statistics
 from stele.registry import names_held
 
 SETTINGS = ("direct", "direct_dense")  # settings without fine-tuning; the second, if `direct` is BM25's setting
-# the published numbers, which stand beside ours on cards and in tables of today's encoders
+# published numbers, shown beside ours on cards and in tables of today's encoders
 PUBLISHED = ("catalogue/references.tsv", "catalogue/published.yaml")
 DEFAULT = ("belebele", "miracl_hard_negatives")
 

@@ -110,7 +110,7 @@ def _check_metrics(names: Iterable[str], place: str, scored: str | None = None) 
             needed = load_metric(name).needs
         except SteleError as error:
             raise SteleError(f"{place}: {error}") from None
-        if scored not in (None, needed) and needed != "vectors":  # a setting of that kind has them on any benchmark
+        if scored not in (None, needed) and needed != "vectors":  # such a setting works on any benchmark
             raise SteleError(f"{place}: metric {name} scores {KINDS[needed]}; the benchmark has {KINDS[scored]}")
 
 

@@ -24,7 +24,7 @@ def run(args: Losses) -> None:
     print("| model | task | steps | loss | by chance | learnt |\n| --- | --- | --- | --- | --- | --- |")
     for path in args.records:
         record = read_record(path)
-        if "step" in record:  # of a snapshot, whose run has a record of its own
+        if "step" in record:  # a snapshot: its run has its own record
             continue
         if "chance" not in record:
             raise SteleError(f"{path}: found a record of job {record.get('job')!r}, want 'pretrain' with key `chance`")

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 JOB = "pretrain"
-LABELS = {"diverged": records.DIVERGED, "unlearnt": records.UNLEARNT, "encoding_changes": records.RECODED}  # by fact
+LABELS = {"diverged": records.DIVERGED, "unlearnt": records.UNLEARNT, "encoding_changes": records.RECODED}
 
 
 class Pretrain(ResumableJob):
@@ -65,7 +65,7 @@ def run(args: Pretrain) -> None:
     from stele.training.masking import read_vocabulary
     from stele.training.processes import process_context
 
-    # what is trained, from what, on what
+    # recipe, base checkpoint, training data
     values = parse_object(args.recipe, "--recipe")
     recipe, pairs = parse_recipe(values), parse_pairs(args.pairs)
     user_encoding = parse_object(args.encoding, "--encoding") if args.encoding else {}
@@ -152,11 +152,11 @@ def run(args: Pretrain) -> None:
         of_run["labels"] = [label for key, label in LABELS.items() if facts.get(key)]
         with atomic_directory(args.output.parent, JOB) as folder:
             save(folder)
-            if snapshots.exists():  # beside them may be what a kill left, on a node where its process id lives
+            if snapshots.exists():  # ignores what a killed process may have left beside them
                 shutil.copytree(snapshots, folder / "snapshots", ignore=shutil.ignore_patterns(".step-*"))
             clock = clock.set_back(*outcome["earlier"])
             records.write_folder_record(folder / "record.json", clock=clock, **of_run, **facts)
-            copy_curve(curve, folder)  # no output of the record: it has times
+            copy_curve(curve, folder)  # not an output of the record, since it has times
             # a snapshot's record has only the seconds of writing it, so that seconds can be summed
             for kept in sorted((folder / "snapshots").glob("step-*")):
                 clock = records.start()
@@ -185,7 +185,7 @@ def describe(recipe: Any, made: Mapping[str, Any], outcome: Outcome, wanted: flo
     mlm_groups = recipe.mlm_share * recipe.groups if len(made) > len(tasks) else 0.0
     groups = {"mlm": mlm_groups, **{name: (recipe.groups - mlm_groups) / len(tasks) for name in tasks}}
     spent, most, contrastive = counts["flops"], objective.vectors(), None
-    if most is not None:  # a short run may have had none of a task, and documents may be shorter than the recipe allows
+    if most is not None:  # a short run may lack a task, and documents may be short
         vectors, of_tasks = (sum(counts.get(f"{what}_{name}", 0) for name in tasks) for what in ("vectors", "groups"))
         contrastive = {"examples": first.sampler.group_size, "mixing": recipe.mixing}
         contrastive |= {"vectors_at_most": most, "vectors_on_average": round(vectors / of_tasks, 2)}
@@ -252,7 +252,7 @@ def chances(made: Mapping[str, Any], counts: Mapping[str, int], vocabulary: int)
     """
     losses = {}
     for name, task in made.items():
-        if not counts.get(f"groups_{name}"):  # a short run may have had none of a task
+        if not counts.get(f"groups_{name}"):  # a short run may lack a task
             continue
         if task.objective.vectors() is None:
             choices = task.objective.choices(vocabulary)

@@ -31,8 +31,8 @@ from stele.recipes.encoding import BENCHMARK, EncodingSpec
 
 State = Literal["OK", "near", "FAIL", "not comparable", "context", "not measured"]
 SETTING = "direct"
-NAMED = 20  # languages that a reason names
-NEAR = 2  # times the tolerance
+NAMED = 20  # most languages in a reason
+NEAR = 2  # multiple of the tolerance
 EXACT = {key: EncodingSpec.model_fields[key].default for key in ("weights", "precision")}  # 32 bits
 SCALE, LENGTHS = "scale", ("query_length", "passage_length")
 ROUNDING = 1e-12  # added to a tolerance, so that binary fractions move no difference across its edge
@@ -81,7 +81,7 @@ def verdict(
         or _other_instruction(score, result.benchmark, encoding)
     )
     state, why = judge(ours, score, incomparable)
-    unlike = catalogue.entry(PublishedBenchmark, result.benchmark).unlike  # what the sources do differently
+    unlike = catalogue.entry(PublishedBenchmark, result.benchmark).unlike  # differences of protocol
     notes = (
         *other_weights(result.model, own_checkpoint(record, result.model), score),
         *(practice for practice, models in unlike.items() if score.model in models),

@@ -74,7 +74,7 @@ def run(args: Calibrate) -> None:
 
     # the state folder
     inputs = {"encoder": args.encoder, **{f"documents {language}": path for language, path in documents.items()}}
-    made_by = {**values, "encoding": encoder.spec.facts()}  # what is learnt of a language or a pair has its name
+    made_by = {**values, "encoding": encoder.spec.facts()}  # without languages, which name the learnt parts
     state = own_folder(args.state, recipe=made_by, inputs=inputs, seed=args.seed, code=args.code)
 
     # learn the rotation of each pair, then the statistics of languages without one

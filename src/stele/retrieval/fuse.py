@@ -82,10 +82,10 @@ def run(args: Fuse) -> None:
         for query_set in benchmark.query_sets(args.languages):
             # the documents of both lists, topic by topic, and the judgments
             name, judgments = query_set.name, benchmark.judgments(data, query_set)
-            # topics with fields are all judged ones; some may lack the default field, by which no run asked
+            # with fields: all judged topics, since some may lack the default field
             ids = [*judgments] if benchmark.FIELDS else [query.id for query in benchmark.queries(data, query_set)]
             left_out = stated_left_out(args.benchmark, data, query_set)
-            left_out = left_out._replace(same_id=bool(left_out.same_id))  # where nobody says, scoring refuses them
+            left_out = left_out._replace(same_id=bool(left_out.same_id))  # if unstated, scoring refuses them
             no_hits = {query: left_out.of(query) for query in ids}
             term_run = without(_read(*searched[0], name), no_hits)
             dense_run = without(_read(*searched[1], name), no_hits)
@@ -104,7 +104,7 @@ def run(args: Fuse) -> None:
                 "pool": query_set.collection,
                 "documents": collection_size(
                     [record for _, record in searched], name
-                ),  # of which a random ranking would be
+                ),  # candidates of a random ranking
                 "queries": len(topics),
                 "judged_queries": len(judged),
                 "alphas": [float(ALPHAS[fold.chosen]) for fold in folds],

@@ -121,7 +121,7 @@ class MiningJob:
         collections: dict[str, Questions] = {}
         with bar(None, "read questions", "questions") as shown:
             for example in self.training_set.training(self.data, "train"):
-                if example.language not in collections:  # it becomes the name of files
+                if example.language not in collections:  # it names files
                     relative(example.language, "the language of a training question")
                 collections.setdefault(example.language, Questions()).add(example)
                 shown.update()

@@ -47,7 +47,7 @@ from stele.training.processes import process_context
 logger = logging.getLogger(__name__)
 
 JOB = "retrieve"
-WITHOUT_VECTORS = ("limit", "calibration", "keep_index")  # they concern the encoding of passages
+WITHOUT_VECTORS = ("limit", "calibration", "keep_index")  # arguments for encoding passages
 EXAMPLES = 3  # ids in a message
 Collection = EncodedCollection | StoredCollection
 OTHERS = 100  # with --limit N: this many passages per query besides the judged ones
@@ -76,9 +76,9 @@ class Retrieve(ResumableJob, CalibratedJob):
 def run(args: Retrieve) -> None:
     job = RetrievalJob(args, records.start())
 
-    # collections together of which one has the other's queries
+    # a collection whose texts are another's queries is searched together with it
     for names in job.collections_together():
-        # the searches that are left to do; the first process decides for all
+        # the remaining searches; the first process decides for all
         waiting = {name: job.waiting(name) for name in names if job.waiting(name) or not job.is_index_kept(name)}
         waiting = job.processes.broadcast(waiting)
 
@@ -162,7 +162,7 @@ class RetrievalJob:
         self.windows = parse_windows(args.windows)
         windows = self.windows.model_dump() if self.windows else None
 
-        # the state folder; a quick try by hand leaves the state of the real job alone
+        # the state folder; a quick try (--limit) keeps the real job's state
         vector_records = {f"vectors {number}": path for number, path in enumerate(args.vectors or (), start=1)}
         self.inputs = {"encoder": args.encoder, **self.transforms.inputs, **benchmark_data, **vector_records}
         made_by = args.model_dump(include={"benchmark", "operation", "limit", "depth", "field"})
@@ -179,7 +179,7 @@ class RetrievalJob:
         self.finished = FinishedSearches(self.state / "runs")
         self.clock = ResumableClock(clock, self.state)
 
-        # the collections: encoded here, or by other jobs, in which case they must be what this job would have made
+        # the collections: encoded here, or by other jobs with the same settings
         self.encoding = CollectionEncoding(
             passages=self.passages,
             inputs=self.inputs,
@@ -265,7 +265,7 @@ class RetrievalJob:
         """Searches a query set with vectors [n, d]; the first process saves the run. Raises SteleError if n differs."""
         if len(vectors) != len(queries):
             raise SteleError(f"query set {query_set.name}: found {len(queries)} queries, but {len(vectors)} vectors")
-        # search, deep enough for the documents that may be no hits of their queries
+        # search deep enough to leave out excluded documents
         left_out = self.benchmark.left_out(self.data, query_set)
         depth = left_out.deepest((query.id for query in queries), self.args.depth)
         with bar(collection.rows, f"search {query_set.name}, {len(queries)} queries", "passages") as shown:

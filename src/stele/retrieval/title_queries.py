@@ -61,7 +61,7 @@ def run(args: TitleQueries) -> None:
     if not examples:
         raise SteleError(f"{args.language}: BM25 found no article by its title; {len(titles)} titles were searched")
 
-    # write the articles that are used, and the queries with the lines of theirs
+    # write the used articles, and the queries with the lines of their articles
     numbers, positives, negatives = zip(*examples, strict=True)
     used = np.array(sorted({*positives, *chain.from_iterable(negatives)}))
     with atomic_directory(args.output.parent, JOB) as folder:

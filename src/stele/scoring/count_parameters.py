@@ -23,9 +23,9 @@ from stele.scoring.score import parse_seeds
 
 # BERT and its kin, the families that can be pretrained here, have a body of these parts and nothing else
 BODY = re.compile(r"(^|\.)(embeddings|embeddings_project|encoder|transformer)\.")
-WORDS = "embeddings.word_embeddings.weight"  # by which they are known
-UNUSED = ("pooler.", "cls.", "lm_head.")  # heads, of other families
-EVERYTHING = "all"  # the column's language: a count is of no language
+WORDS = "embeddings.word_embeddings.weight"  # identifies them
+UNUSED = ("pooler.", "cls.", "lm_head.")  # heads of other families
+EVERYTHING = "all"  # stands for the language of a count
 
 
 class CountParameters(Job):

@@ -70,7 +70,7 @@ def _is_text(statement: ast.stmt) -> bool:
 
 def source_digest(source: str) -> str:
     """Digest of code that ignores comments, formatting and docstrings, and is the same in each version of Python."""
-    whole = {"show_empty": True} if sys.version_info >= (3, 13) else {}  # as earlier versions write all fields
+    whole = {"show_empty": True} if sys.version_info >= (3, 13) else {}  # all fields, as in earlier versions
     return hashlib.sha256(ast.dump(_strip_docstrings(ast.parse(source)), **whole).encode()).hexdigest()
 
 

@@ -33,7 +33,7 @@ TAIL = 4_096  # bytes of a log in which its last line is looked for
 WIDE = 72  # columns of a terminal wide enough for bars
 PRIOR = 60.0  # estimated seconds of jobs after which the pace of this machine counts as much as the estimate
 STREAM = "DefaultStreamHandler"  # Snakemake's name of its handler for the terminal
-TOLD_BY_THE_JOB = ("RuleException", "SpawnedJobError")  # repeats the command of a job whose failure is shown anyway
+TOLD_BY_THE_JOB = ("RuleException", "SpawnedJobError")  # repeat the command of a failed job, which is shown anyway
 
 
 def seconds_left(left: float, done: float, elapsed: float, cores: int) -> float:

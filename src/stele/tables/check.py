@@ -85,7 +85,7 @@ def printed_twice(tables: Sequence[Table]) -> Iterator[FoundDeviation]:
         if not all(_same_print(*pair) for pair in combinations(cells, 2)):
             everywhere = ", ".join(f"{cell.number:g} in {cell.table.id} {cell.address}" for cell in cells)
             common = Counter(map(_fraction, cells)).most_common()
-            # of several prints the rarer one is the odd one out; where two stand one to one, both are
+            # the rarer print deviates; of two equally frequent ones both do
             odd = {value for value, count in common if count < common[0][1]} or {value for value, _ in common}
             yield from (
                 FoundDeviation(cell.table.id, cell.address, "same target", everywhere)

@@ -55,7 +55,7 @@ def against_own_records(folder: Path) -> Iterator[Damage | str]:
     for path in track(records_here, len(records_here), f"verify {folder}", "records"):
         try:
             record = records.read_unsealed(path)
-            if path.name == RECORD and "job" not in record:  # other people's data may have manifests
+            if path.name == RECORD and "job" not in record:  # a manifest may be from elsewhere
                 yield f"{path}: {seal_problem(record, path)}"
         except SteleError as error:
             yield str(error)

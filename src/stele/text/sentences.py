@@ -102,7 +102,7 @@ def split_sentences(text: str, language: str, protected: Iterable[tuple[int, int
     if not ends:
         return [(0, len(text))] if any(map(str.isalnum, text)) else []
     spans: list[tuple[int, int]] = []
-    start, carried = 0, -1  # where signs begin that wait for a sentence
+    start, carried = 0, -1  # `carried`: start of signs that belong to the next sentence
     for end in (*ends, len(text)):
         stop = end - (text[end - 1] == " ")
         if text[start] == " ":

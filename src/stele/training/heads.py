@@ -181,7 +181,7 @@ def vocabulary_head(model: nn.Module) -> Callable[[Tensor], Tensor]:
 
 
 # --- masked lm
-NATS = float(np.log(2))  # of a bit
+NATS = float(np.log(2))  # nats per bit
 
 
 def masked_loss(
@@ -199,7 +199,7 @@ def masked_loss(
 
     def summed_loss(rows: np.ndarray) -> Tensor:
         chosen = torch.from_numpy(rows).to(ids.device)
-        number = torch.full((len(ids),), -1, device=ids.device)  # of a row of the batch among the chosen ones
+        number = torch.full((len(ids),), -1, device=ids.device)  # row of the batch -> index among the chosen rows
         number[chosen] = torch.arange(len(rows), device=ids.device)
         row = number[places // width]
         chosen_here = row >= 0

@@ -169,7 +169,7 @@ class _Run:
         counts: dict[str, int] = {}
         each, numbers = iter(batches.loss_at(self.step)), iter(batches.numbers)
         while True:
-            # before the micro-batch is made; behind the last one nothing is drawn
+            # seeded before the micro-batch is made; after the last one nothing is drawn
             seed_torch(derive(self.seed, "micro-batch", self.step, next(numbers, -1)))
             with autocast(self.process.device, self.optimisation.precision):
                 named = next(each, None)

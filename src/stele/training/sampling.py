@@ -67,7 +67,7 @@ def permuted(size: int | np.ndarray, key: int | np.ndarray, positions: np.ndarra
     """
     places = np.asarray(positions).astype(np.uint64)
     sizes, keys = (np.broadcast_to(np.asarray(value, np.uint64), places.shape) for value in (size, key))
-    bits = np.frexp(np.maximum(sizes.astype(np.float64) - 1, 1))[1]  # of the largest position
+    bits = np.frexp(np.maximum(sizes.astype(np.float64) - 1, 1))[1]  # bits of the largest position
     halves = ((bits + 1) // 2).astype(np.uint64)
     outside = np.ones(places.shape, bool)
     while outside.any():
@@ -113,11 +113,11 @@ class Sampling:
 
     sizes: Mapping[str, int]  # number of examples of each part
     group: int  # examples in a group
-    groups: int  # of this kind in the whole run
+    groups: int  # groups in the whole run
     alpha: float  # exponent of `language_probabilities`
     seed: int
     name: str
-    in_all: Mapping[str, int] | None = None  # full sizes, by which parts are drawn, if `sizes` are those of samples
+    in_all: Mapping[str, int] | None = None  # full sizes for drawing parts, if `sizes` are samples
 
     def sizes_from(self, least: int) -> tuple[dict[str, int], dict[str, int]]:
         """Sizes of the parts with at least `least` examples, and sizes of all other parts, both sorted by part."""

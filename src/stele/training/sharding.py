@@ -22,8 +22,8 @@ class Shard(NamedTuple):
     """The part of a step that one process computes."""
 
     numbers: range  # places of its groups in the step
-    processes: ProcessContext | None  # that share each of these groups; None if this process computes them alone
-    weight: float  # of a group's loss, so that the sum over groups and processes is the step's mean loss
+    processes: ProcessContext | None  # processes that share each group; None if this one computes them alone
+    weight: float  # of a group's loss; the weighted sum over groups and processes is the step's mean loss
     counted: bool  # whether this process counts the contents of its groups
 
     @property

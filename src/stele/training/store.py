@@ -42,7 +42,7 @@ class _Appender:
         self.length += len(values)
 
     def close(self) -> None:
-        begin = self.handle.tell() - self.length * self.dtype.itemsize  # of the data
+        begin = self.handle.tell() - self.length * self.dtype.itemsize  # start of the data
         self._header()
         if self.handle.tell() != begin:
             raise SteleError(f"{self.handle.name}: no room in numpy's .npy header; install the locked version")

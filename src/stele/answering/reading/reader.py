@@ -207,7 +207,7 @@ def train(
         callbacks={"best": best},
     )
     f1_of = {query_set.name: best.by_epoch(query_set.name) for query_set in dev}
-    epochs = {name: max(values, key=values.get) for name, values in f1_of.items()}  # of equal ones the first
+    epochs = {name: max(values, key=values.get) for name, values in f1_of.items()}  # ties: the first
     counts = {
         "windows": number,
         "without_answer": int((answer_labels.starts == NO_ANSWER).sum()),

@@ -39,8 +39,8 @@ LanguageField = Literal[  # of languages.yaml
 Each = Literal["language", "mrtydi", "tatoeba", "belebele", "wikipedia", "cc100"]
 Wall = Literal["none", "licence", "drive", "private", "script"]
 Unit = Literal["documents", "pages"]
-OWN = "yours"  # the version of a set of the user's own
-Way = Literal[  # to count (stele/sources/download/counts.py)
+OWN = "yours"  # version of a user's own dataset
+Way = Literal[  # how to count (stele/sources/download/counts.py)
     "lines",
     "filled_lines",
     "records",

@@ -27,8 +27,8 @@ from stele.papers.table_parts import CellSource, Significance
 Parts = Iterable[tuple[float, PrintedValue]]  # a linear combination of printed values
 Found = TypeVar("Found")
 Item = TypeVar("Item")
-MANY = 3  # names in a sentence
-PERMUTATIONS = 10_000  # of a test of one seed: p to within .002 at .05
+MANY = 3  # most names in a sentence
+PERMUTATIONS = 10_000  # per test of one seed; standard error of p at .05: .002
 Outcome = tuple[float, float]  # corrected p and the difference, positive where the left is better
 Side = tuple[frozenset[tuple[RunKey, str]], frozenset[str]]  # results with their metrics, and the languages
 Contrast = tuple[Side, Side]
@@ -59,7 +59,7 @@ class Judging:
         languages = [self._languages(value) for _, value in parts]
         absent = [entry for entry in languages if isinstance(entry, Absent)]
         if absent:
-            # a value that the folder cannot have does not wait for missing ones
+            # report values that the folder can never have before missing ones
             for entry in [entry for entry in absent if not entry.needed] or absent:
                 self._note(entry)
             return None
@@ -195,7 +195,7 @@ def by_seed(pairs: Sequence[Pair], runs: Runs) -> list[list[Outcome]]:
     """Outcomes of the paper's test for each pair and seed; p is corrected over the pairs as the paper does."""
     plan = pairs[0].left.at.significance or Significance()
     of_seeds = []
-    for of_seed in zip(*(_tests(pair, runs) for pair in pairs), strict=False):  # the seeds that all pairs have
+    for of_seed in zip(*(_tests(pair, runs) for pair in pairs), strict=False):  # seeds that all pairs share
         corrected = correct([p for p, _ in of_seed], plan.correction)
         of_seeds.append([(p, d) for p, (_, d) in zip(corrected, of_seed, strict=True)])
     return [list(of_pair) for of_pair in zip(*of_seeds, strict=True)]

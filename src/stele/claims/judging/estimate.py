@@ -29,10 +29,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-FEWEST_SEEDS = 3  # below it nothing is decided
-PRETRAINING = "pt"  # begins the name of a seed of pretraining
-UNTRAINED = sys.maxsize  # seeds of what no seed has a part in
-ROUNDING = 1e-12  # of what is added and subtracted: a difference below it is that of sums in another order
+FEWEST_SEEDS = 3  # fewer decide nothing
+PRETRAINING = "pt"  # prefix of a pretraining seed's name
+UNTRAINED = sys.maxsize  # number of seeds of a model that no seed affects
+ROUNDING = 1e-12  # relative to the summands: smaller differences are rounding
 
 
 class Part(NamedTuple):
@@ -237,8 +237,8 @@ def quantile(probability: float, freedom: float) -> float:
 
 
 POWER = 0.8
-SEARCHED_SEEDS = 50  # below which each number of seeds is tried
-MOST_SEEDS = 1_000_000  # an effect that takes more is as good as hidden by the queries
+SEARCHED_SEEDS = 50  # smaller numbers of seeds are tried one by one
+MOST_SEEDS = 1_000_000  # an effect that needs more is hidden by the variance between queries
 
 
 def detectable(estimate: Estimate, alpha: float) -> float:

@@ -66,7 +66,7 @@ def judge_family(cases: Sequence[Case], procedure: str, alpha: float = ALPHA) ->
     `alpha` is the family's level; with two looks at the data each look has half of it. A case without a finding stands
     for a claim of the family without a p-value. A comparison counts once, however many claims rest on it.
     """
-    first: dict[object, int] = {}  # a comparison -> its place among those that count
+    first: dict[object, int] = {}  # comparison -> its index in the family
     places, p_values = [], []
     for number, case in enumerate(cases):
         finding = case.finding
@@ -114,7 +114,7 @@ def _state(case: Case, finding: Finding, closest: PartDifference | None, level: 
     if closest and closest.name != finding.rival:
         reasons.append(f"the smallest difference is {closest.mean:+.3g}, {closest.name}")
     reason = _joined(*reasons, finding.against)
-    # that two are alike cannot be seen at the end of a scale
+    # at the end of a scale, systems score alike even if they differ
     at_extreme = _joined(reason, f"both sides score within {case.bar:g} of the {case.extreme}")
     if finding.supports <= level:
         return ("undecided", at_extreme) if finding.equivalence and case.extreme else ("supported", reason)

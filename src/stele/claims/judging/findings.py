@@ -17,8 +17,8 @@ from stele.evaluation.significance import levels
 
 State = Literal["supported", "no effect", "reversed", "undecided", "floor", "no data"]
 ALPHA = 0.05
-COST_RANGE = 0.25  # how far a cost may be from the claimed one
-Compare = Callable[[float, float], bool]  # of a number with the claimed one
+COST_RANGE = 0.25  # largest relative distance from the claimed cost
+Compare = Callable[[float, float], bool]  # compares a number with the claimed one
 
 
 class PartDifference(NamedTuple):
@@ -41,14 +41,14 @@ class Finding(NamedTuple):
     shown: Estimate
     seeds: int
     against: str = ""
-    blocked: bool = False  # a part goes the other way, so that nothing supports the whole
-    equivalence: bool = False  # about lying within the bar: its interval is at one minus twice the level
+    blocked: bool = False  # a part is opposite, so the whole cannot be supported
+    equivalence: bool = False  # claims a difference within the bar: its interval is at 1 - 2 * level
     times: tuple[float, float] = (1.0, 1.0)
-    uncorrected: float = 1.0  # the p-value of what is shown, as it is
+    uncorrected: float = 1.0  # p-value of the estimate shown, without correction
     rival: str = ""
     parts: Mapping[str, Finding] = {}
     averaged: tuple[Finding, ...] = ()
-    printed: float | None = None  # the printed difference of what is shown
+    printed: float | None = None  # printed difference of the estimate shown
     by_test: bool = False  # the paper's own test gives the p-values, our estimate the interval
 
     @property
@@ -58,7 +58,7 @@ class Finding(NamedTuple):
 
     def interval(self, level: float) -> tuple[float, float]:
         """Interval that decides at a level: its low end for the claim, its high end for the contrary."""
-        if self.equivalence:  # both ends decide either way
+        if self.equivalence:  # both ends decide, in both directions
             times = self.times[self.reverses < self.supports]
             return interval(self.shown, min(1.0, 2 * level / times))
         (low, _), (_, high) = (interval(self.shown, level / times) for times in self.times)

@@ -23,12 +23,12 @@ from stele.evaluation.scores import Scores
 from stele.files.digests import digest
 from stele.papers.table_parts import CellSource, Seeds
 
-PRETRAINING_COST = "cpu_seconds"  # the metric that says what the pretraining behind a row took
+PRETRAINING_COST = "cpu_seconds"  # the metric of a row's pretraining cost
 TRAININGS = ("pretrain", "finetune")  # jobs whose recipe all seeds of a row share
-RUN_BY = ("threads", "save_every_seconds")  # keys of a recipe that say how it is run, and may differ
+RUN_BY = ("threads", "save_every_seconds")  # keys of a recipe that may differ between compared rows
 EQUAL = "equal_compute_to"
-FROM_BATCHES = ("steps", "warmup_steps", "snapshots")  # where they follow from FLOPs, which batches decide
-TRAINS = ("finetune", "answer", "rerank", "calibrate")  # jobs that a seed of fine-tuning has a part in
+FROM_BATCHES = ("steps", "warmup_steps", "snapshots")  # differ by seed where equal FLOPs determine them
+TRAINS = ("finetune", "answer", "rerank", "calibrate")  # jobs that depend on the seed of fine-tuning
 
 
 class Absent(NamedTuple):

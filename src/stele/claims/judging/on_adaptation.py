@@ -21,7 +21,7 @@ from stele.papers.table_parts import Seeds
 FAMILY = "holm"
 STATES = {"supported": "better", "reversed": "worse"}  # other states have the names used for claims
 TOP = 1.0  # largest value of every metric
-SMALLEST = "a difference of interest"  # one point: the bar of adaptation.yaml
+SMALLEST = "a difference of interest"  # the bar of adaptation.yaml: one point
 
 
 def comparison_facts(comparison: Comparison) -> dict[str, Any]:
@@ -196,7 +196,7 @@ def values_of(folder: Path, seeds: list[int], rows: Sequence[Row]) -> list[dict[
         if term is None:
             raise SteleError(f"{folder / row.key.path}: no language has {row.metric} of at least two queries")
         estimate = combine([term])
-        has_error = estimate.error > 0 and len(system.seeds) != 1  # of a trained model it takes two seeds
+        has_error = estimate.error > 0 and len(system.seeds) != 1  # a trained model needs two seeds
         values.append(
             {
                 **row.facts,

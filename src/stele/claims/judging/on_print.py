@@ -77,7 +77,7 @@ def _above(quantifier: Quantifier, differences: Sequence[float]) -> bool:
     """Whether differences are above 0 as a quantifier says: on average, in each language, in most, or in all."""
     if quantifier == "average":
         return _mean(differences) > EPSILON
-    if quantifier == "each_language":  # none reversed: an equal number reverses nothing
+    if quantifier == "each_language":  # no language may be reversed; ties are allowed
         return _mean(differences) > EPSILON and min(differences) >= -EPSILON
     return _enough(quantifier, sum(difference > EPSILON for difference in differences), len(differences))
 
@@ -157,7 +157,7 @@ def _amounts(claim: Claim, paper: PrintedPaper, measure: Callable[[Pair], tuple[
 
 def _agrees(claim: Claim, wanted: float, number: float, low: float, high: float) -> bool:
     """Whether a number, within its limits of rounding `low` to `high`, is the wanted one, at least it, or more."""
-    beyond = number - wanted if wanted >= 0 else wanted - number  # a negative limit is of a loss, as on runs
+    beyond = number - wanted if wanted >= 0 else wanted - number  # a negative limit is a loss, as on runs
     if claim.more_than or claim.at_least:
         return beyond > EPSILON if claim.more_than else beyond >= -EPSILON
     decimals = len(repr(wanted).partition(".")[2])  # 7 is any number that rounds to it, 7.0 has one decimal

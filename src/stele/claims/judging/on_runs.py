@@ -75,7 +75,7 @@ def compared(
         cell = "" if by_rival else cell_names[pair.left.name]
         groups.setdefault(cell, {}).setdefault(pair.rival, []).append((pair, signed(terms, sign(pair))))
 
-    # the finding on each rival, on each cell, and on all; two rows of one result are one rival
+    # findings on each rival, each cell, and all; two rows with the same result are one rival
     cells, repeated = {}, 0  # `repeated` counts among rivals of the whole claim
     for cell, rivals in groups.items():
         of_rivals: dict[str, Finding] = {}

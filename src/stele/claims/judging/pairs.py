@@ -67,7 +67,7 @@ class Pair:
     @property
     def difference(self) -> float:
         """Left minus right, in the unit of the left; only complete pairs have one."""
-        return round(self.left.number - self.right.number * self._unit, 9)  # as decimal numbers differ
+        return round(self.left.number - self.right.number * self._unit, 9)  # removes binary rounding
 
     @property
     def error(self) -> float:
@@ -119,7 +119,7 @@ def pair_values(left: Sequence[Value], right: Sequence[Value], several: bool = T
 
     Raises SteleError if a value on the left has no counterpart or, without `several`, has more than one.
     """
-    if len(right) == 1:  # also of a figure against a table, whose addresses have other parts
+    if len(right) == 1:  # also a figure against a table, whose addresses differ in form
         return [Pair(value, right[0]) for value in left if value.at is not right[0].at and value.name != right[0].name]
     if len(left[0].at.parts) != len(right[0].at.parts):
         raise SteleError(f"{left[0].name} is compared with several values of {right[0].at.place}; name one of them")
@@ -174,7 +174,7 @@ def pairs_of(left: Address, rights: Sequence[Address], paper: PrintedPaper) -> l
 
 def rival_names(pairs: Sequence[Pair]) -> dict[Parts, str]:
     """Names of rivals: their rows if those differ, else the addresses of their first cells."""
-    rivals = {pair.rival: pair.right for pair in reversed(pairs)}  # the first of each
+    rivals = {pair.rival: pair.right for pair in reversed(pairs)}  # the first pair of each rival
     for names in (
         {rival: right.at.parts[1] + right.at.other for rival, right in rivals.items()},
         {rival: right.name for rival, right in rivals.items()},

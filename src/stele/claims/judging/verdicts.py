@@ -32,10 +32,10 @@ from stele.papers.table_parts import Seeds, Target
 LOOKS = 2
 LOOKS_FILE = "looks.yaml"
 FAMILIES = ((True, "holm", ALPHA / LOOKS), (False, "benjamini_hochberg", ALPHA))  # main claims, and the others
-FULL_SIZE = "paper"  # the scale at which the size of a margin means something
+FULL_SIZE = "paper"  # margins are only judged at this scale
 CONTEXT = Path("tables/context.json")
 WITHOUT_P = Case(None, 0.0)  # a claim that was judged without its family
-LIMITS = {  # label -> what no interval covers
+LIMITS = {  # label -> uncertainty that no interval covers
     GENERATED: "All results are of one generated world, whose properties are chosen; in another, verdicts may differ.",
     STAND_IN: "Each checkpoint has one small stand-in, so no interval says what another would change.",
 }
@@ -141,7 +141,7 @@ def judge_paper(folder: Path, first: Runs, second: Runs | None = None, scale: st
         key for key, judgement in judged.items() if judgement.claim.main and judgement.verdict.state == "undecided"
     ]
     if second is not None and open_main:
-        main = [claim for claim in checkable if claim.main]  # the family stays what it was
+        main = [claim for claim in checkable if claim.main]  # the same family at both looks
         for later in _look(source, main, paper, claims.bars, second, 2, scale):
             if later.claim.key in open_main:
                 judged[later.claim.key] = later
@@ -150,7 +150,7 @@ def judge_paper(folder: Path, first: Runs, second: Runs | None = None, scale: st
 
 def _once(judged: Sequence[JudgedClaim]) -> list[JudgedClaim]:
     """Sets `same_as`: a finding is a main claim's before another's, and of the claim with more comparisons."""
-    findings_of: dict[str, list[JudgedClaim]] = {}  # state -> the claims that stand for a finding
+    findings_of: dict[str, list[JudgedClaim]] = {}  # state -> first claim of each finding
     same_as: dict[str, str] = {}
     for judgement in sorted(judged, key=lambda one: (not one.claim.main, -len(one.judging.contrasts))):
         contrasts, standing = judgement.judging.contrasts, findings_of.setdefault(judgement.verdict.state, [])
@@ -165,10 +165,10 @@ def _once(judged: Sequence[JudgedClaim]) -> list[JudgedClaim]:
 def _look(
     source: Path, claims: Sequence[Claim], paper: PrintedPaper, bars: Bars, runs: Runs, look: int, scale: str
 ) -> list[JudgedClaim]:
-    # what the runs say of each claim by itself
+    # each claim by itself
     judgings = [Judging(claim, paper, bars, runs, scale == FULL_SIZE) for claim in claims]
     outcomes = [_on_runs(judging) for judging in judgings]
-    # then each family at its levels; a claim that has its verdict counts in its family without a p-value
+    # then by family; a claim with a verdict already counts in its family without a p-value
     verdicts: dict[int, Verdict] = {n: outcome for n, outcome in enumerate(outcomes) if isinstance(outcome, Verdict)}
     for main, procedure, alpha in FAMILIES:
         family = [n for n, claim in enumerate(claims) if claim.main == main]
@@ -199,7 +199,7 @@ def _on_runs(judging: Judging) -> Case | Verdict:
     without_data = isinstance(outcome, Verdict) and outcome.state == "no data"
     of_sizes = any(reference.metric in SIZES for reference in judging.references)
     if of_sizes and not without_data and judging.labels & {GENERATED, STAND_IN}:
-        # sizes that a scale has chosen are no evidence, whatever comes out
+        # sizes that a scale sets are no evidence
         return Verdict("no data", "sizes of stand-ins are chosen")
     return outcome
 

@@ -34,7 +34,7 @@ from stele.files.reading import reading
 
 TABLE, ITEM, SITE, TITLE = "wb_items_per_site", "ips_item_id", "ips_site_id", "ips_site_page"
 LONGEST = 1 << 24  # bytes of a row, or of a statement without rows
-CHUNK, AHEAD = 1 << 22, 1 << 16  # bytes read and looked at, at once; of a statement's beginning, or a comment
+CHUNK, AHEAD = 1 << 22, 1 << 16  # bytes read at once; most bytes of a statement's beginning or a comment
 _NAME = rb'(?:`([^`]+)`|"([^"]+)"|(\w+))'
 _BLANK = re.compile(rb"(?:\s++|--(?=\s)[^\n]*+|#[^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/)*+")
 _INSERT = re.compile(
@@ -96,7 +96,7 @@ def read_rows(path: Path, sites: Sequence[str], progress: Callable[[int], None])
     `progress` gets the number of compressed bytes read since its last call. Raises SteleError for another table, a
     missing column, rows of another shape, and a damaged or truncated file.
     """
-    columns: list[str] = []  # of the table, once its CREATE TABLE is over
+    columns: list[str] = []  # known after CREATE TABLE
     inserts, created, locked = 0, False, False
     wanted = pa.array([site.encode() for site in sites], pa.binary())
     with reading(path, "mysqldump", "fetch it again"), closing(_Input(path, progress)) as source:
@@ -202,7 +202,7 @@ def _apparent_end(text: bytes, begin: int, stop: int) -> int:
 
     Thanks to it, no byte of the next statement is parsed twice.
     """
-    newline = text.find(b"\n", begin, stop)  # ten times as fast; enough where a statement is a line
+    newline = text.find(b"\n", begin, stop)  # a fast path (10x) for statements of one line
     if newline > begin + 1 and text[newline - 1] == _SEMICOLON:
         return newline
     end = text.find(b");\n", max(newline, begin), stop) if newline >= 0 else -1
@@ -229,7 +229,7 @@ def _row_bounds(block: bytes, columns: int, where: str, done: int) -> tuple[np.n
         (np.concatenate([[0], bounds[:-1, -1] + 1]), bounds[:, 0]),
         (bounds[:, -2] + 1, bounds[:, -1]),
     ):
-        apart = np.flatnonzero(begins[:rows] != stops)  # where they differ, white space stands
+        apart = np.flatnonzero(begins[:rows] != stops)  # where only white space may stand between
         right[apart] &= trimmed(text, begins[apart], stops[apart])[0] == stops[apart]
     if not right.all() or (ended and whole < len(places)):
         row = int(np.argmin(right)) if not right.all() else rows

@@ -18,9 +18,9 @@ _SPACE = np.isin(np.arange(256), list(b" \t\r\n\f\v"))
 _SPACES = 64  # bytes of white space around a literal or a row, at most
 _BACKSLASHES = 1 << 10  # in a row: a title has at most 310 bytes, each with one before it
 _DIGITS = 10  # of the largest unsigned number of 32 bits
-_INTRODUCER = b"_binary "  # what MySQL 8 writes before a literal of a binary column
+_INTRODUCER = b"_binary "  # MySQL 8 writes it before a literal of a binary column
 _CHARSET = re.compile(rb"_(?:binary|utf8(?:mb[34])?)\s*(?=['\"0xX])", re.I)  # others would need decoding
-_ESCAPE = re.compile(rb"\\(.)|''|'\s+'", re.S)  # two literals beside one another are one
+_ESCAPE = re.compile(rb"\\(.)|''|'\s+'", re.S)  # adjacent literals are one
 _MEANT = {b"0": b"\0", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"b": b"\b", b"Z": b"\x1a"}
 
 
@@ -53,7 +53,7 @@ def numbers_before(text: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.n
     values, places = np.zeros(len(ends), np.int64), ends - 1
     going = np.ones(len(ends), bool)
     for power in 10 ** np.arange(_DIGITS):
-        digits = text[places] - _ZERO  # without a sign: what is no digit is above 9
+        digits = text[places] - _ZERO  # unsigned: other characters give more than 9
         going &= digits <= 9
         values += np.multiply(digits * going, power)
         places -= going
@@ -66,7 +66,7 @@ def slices(buffer: pa.Buffer, begins: np.ndarray, ends: np.ndarray) -> pa.Array:
         return pa.array([], pa.binary())
     bounds = np.column_stack([begins, ends]).astype(np.int32)
     cut = pa.BinaryArray.from_buffers(pa.binary(), bounds.size - 1, [None, pa.py_buffer(bounds), buffer])
-    return cut.take(pa.array(np.arange(0, bounds.size, 2)))  # every other one lies between two stretches
+    return cut.take(pa.array(np.arange(0, bounds.size, 2)))  # the others lie between the literals
 
 
 def string_bounds(text: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -30,7 +30,7 @@ LARGEST_PAGE = 128 << 20  # bytes of XML; Wikimedia's pages have 2 MB at most
 LARGEST_HEADER = 1 << 20  # bytes of XML before the first page
 _END = b"</mediawiki>\n"
 _LINE = re.compile(rb"^(\d{1,15}):\d+:", re.M)  # of an index: offset:page id:title
-# what may stand before the root: a declaration, comments, white space; a document type (and its entities) may not
+# allowed before the root: a declaration, comments, white space, but no document type, which may define entities
 _PROLOG = re.compile(r"\ufeff?(?:\s|<\?(?:(?!\?>).)*\?>|<!--(?:(?!--).)*-->)*", re.S)
 _MARKED = re.compile(r"\s*#[^\[]*\[\[:?([^\[\]|#\n]+)")  # the text of a page that an export marks as a redirect
 
@@ -182,7 +182,7 @@ def _parse(blocks: Iterator[bytes], path: Path, siteinfo: Siteinfo) -> Iterator[
         for _, element in events:
             stream.unread = 0
             if element.tag.endswith("siteinfo"):
-                if element.getroottree().docinfo.internalDTD is not None:  # in an encoding that hid it
+                if element.getroottree().docinfo.internalDTD is not None:  # hidden by an encoding
                     raise _doctype(path)
                 site = _site(element, siteinfo)
                 yield site
@@ -239,7 +239,7 @@ def _page(element: etree._Element, site: Site, unmarked: re.Pattern[str]) -> Pag
     """Makes the Page of an exported element; a missing title becomes ""."""
     title = element.findtext("{*}title") or ""
     revisions = element.findall("{*}revision")
-    revision = revisions[-1] if revisions else None  # the last one of a page with history
+    revision = revisions[-1] if revisions else None  # the latest in a dump with history
     text = revision.findtext("{*}text") or "" if revision is not None else ""
     model = revision.findtext("{*}model") or "wikitext" if revision is not None else "wikitext"
     namespace = element.findtext("{*}ns")  # absent before format 0.6

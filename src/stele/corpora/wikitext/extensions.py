@@ -45,7 +45,7 @@ def replaced(pattern: re.Pattern[str], replacement: Callable[[str], str], text: 
     >>> replaced(re.compile("([ab])"), {"a": "1", "b": "2"}.__getitem__, "abc")
     '12c'
     """
-    parts = pattern.split(text)  # what stands between matches and the matches, in turn
+    parts = pattern.split(text)  # text between matches and matches, alternating
     parts[1::2] = map(replacement, parts[1::2])
     return "".join(parts)
 
@@ -53,7 +53,7 @@ def replaced(pattern: re.Pattern[str], replacement: Callable[[str], str], text: 
 _REFERENCE = re.compile(r"(&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});)")
 _MARK = re.compile(r"([\[\]{}|'=<>*#:;_~\-&!])")
 _reference = {mark: f"&#{ord(mark)};" for mark in "[]{}|'=<>*#:;_~-&!"}.__getitem__
-_character = lru_cache(maxsize=1 << 10)(html.unescape)  # a few references are nearly all
+_character = lru_cache(maxsize=1 << 10)(html.unescape)  # few distinct ones
 
 
 def decode(text: str) -> str:
@@ -103,11 +103,11 @@ def drop_extensions(text: str) -> str:
     """
     for whole, replacement in ((_WHOLE, ""), (_WHOLE_OR_NOWIKI, lambda match: _shown(match.group(2) or ""))):
         short = whole.sub(replacement, text)
-        if "<" not in short or not _OPENING.search(short):  # most pages; what is left open is read piece by piece
+        if "<" not in short or not _OPENING.search(short):  # most pages; others are read piece by piece
             return short
     pieces: list[str] = []
     done = position = 0
-    absent: set[str] = set()  # closing tags of which no more come
+    absent: set[str] = set()  # tags that are not closed later
     while match := _OPENING.search(text, position):
         start, position = match.span()
         name = (match.group(1) or "").lower()
@@ -116,7 +116,7 @@ def drop_extensions(text: str) -> str:
             position = text.find("-->", position)
             position = len(text) if position < 0 else position + 3
             if text[start - 1 : start] in ("", "\n") and text[position : position + 1] == "\n":
-                position += 1  # a line with nothing but a comment is no line
+                position += 1  # a line with only a comment is dropped
         elif not match.group(2).endswith("/"):
             closing = None if name in absent else _closing(name).search(text, position)
             if closing is None:
@@ -156,10 +156,10 @@ _ORDER = {
     "iu": "iu ike-cans ike-latn",
     "crh": "crh crh-latn crh-cyrl",
 }
-_CODE = r"[a-z]{2,3}(?:-[a-z]{2,8})*+"  # of a site in a language without variants, any
+_CODE = r"[a-z]{2,3}(?:-[a-z]{2,8})*+"  # any code, for a language without variants
 _FLAGS = re.compile(r"([^\[\]{}|:]*+)\|")
 _ENTITY = re.compile("(&[#a-zA-Z0-9]++);")
-_KEPT = "\1"  # for the semicolon of an entity, which parts no rules
+_KEPT = "\1"  # replaces an entity's semicolon, which does not separate rules
 
 
 def shown(content: str, language: str) -> str:

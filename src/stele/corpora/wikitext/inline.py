@@ -123,7 +123,7 @@ def _linked(raw: str, site: Site, odd: bool) -> tuple[str, list[Span]]:
         if odd:
             shown = _plain(shown)
         bare = shown.strip()
-        if bare is shown and bare and bare[-1] != "]":  # nearly always
+        if bare is shown and bare and bare[-1] != "]":  # the usual case
             end = length + len(bare)
             if article:
                 links.append((length, end, article))

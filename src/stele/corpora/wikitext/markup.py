@@ -34,12 +34,12 @@ _ODD_TAG = re.compile(
     r"</?(?:div|span|font|small|center|table|t[dhr]|br|su[bp]|blockquote|ref|references|gallery|nowiki)[^\w<>-][^<>]*>",
     re.I,
 )
-_TAGS = ((_BREAK, " "), (_BLOCK_TAG, "\n\n"), (_INLINE_TAG, ""), (_ODD_TAG, " "))  # and what each shows
+_TAGS = ((_BREAK, " "), (_BLOCK_TAG, "\n\n"), (_INLINE_TAG, ""), (_ODD_TAG, " "))  # tag -> text shown
 _SHORT_TAG = re.compile(r"(<[^<>]{0,100}+>)")
 _ANY_TAG = f"{_BREAK.pattern}|{_BLOCK_TAG.pattern}|{_INLINE_TAG.pattern}|{_ODD_TAG.pattern}"
 _ANY_MARK = rf"\[\[|\]\]|\{{\{{+|\}}\}}+|\{{\||\|\}}|<!--|-->|{_ANY_TAG}|</?references?(?![\w-])|</?ref(?![\w-])"
 _MARK = re.compile(rf"(?=[\[\]{{}}|<-])(?:^(?:(?:{_ANY_MARK}) ?)+|(?<= )(?:{_ANY_MARK}) ?|{_ANY_MARK})", re.I)
-_FIRST_MARK = re.compile(_ANY_MARK, re.I)  # much faster to say that there is none
+_FIRST_MARK = re.compile(_ANY_MARK, re.I)  # faster if there is none
 _TORN_TAG = re.compile(
     rf"</?(?:{DROPPED}|nowiki|div|span|table|br|small|center|font|blockquote|su[bp])(?=[\s/<]|\Z)[^<>\n]*(?=[<\n]|\Z)",
     re.I,
@@ -64,7 +64,7 @@ _UPPER_CASE = """
     NEUER_ABSCHNITTSLINK PLUS_LINK KEIN_NEUER_ABSCHNITTSLINK KEIN_PLUS_LINK PERMANENTE_WEITERLEITUNG
     LIENNOUVELLESECTION AUCUNLIENNOUVELLESECTION CATCACHEE AUCUNINDEX REDIRECTIONSTATIQUE INDICE NOINDICE
 """
-_EXTERNAL = re.compile(  # what it looks ahead for is not there at most brackets, which are those of links
+_EXTERNAL = re.compile(  # the lookahead skips most brackets, which are links
     r"\[(?=[a-z]*:|//)(?:(?:https?|ftps?|git|gopher|ircs?|news|nntp|sftp|ssh|svn|telnet|worldwind)://|//|mailto:|news:|tel:|urn:|geo:|xmpp:)"
     r"[^\s\[\]<>\"]*+[^\S\n]*+((?:[^\[\]\n]++|\[\[[^\[\]\n]*+\]\]|\[[^\[\]\n]*+\])*+)\]",
     re.I,
@@ -137,7 +137,7 @@ def _drop_nested(text: str, openings: list[int], closings: list[int]) -> str:
     regions: list[tuple[int, int]] = []
     opened: list[int] = []
     tokens = [(end, False) for end in closings] + [(start, True) for start in openings]
-    for position, opens in sorted(tokens):  # at the same place, what ends comes first
+    for position, opens in sorted(tokens):  # at the same place, closings first
         if opens:
             opened.append(position)
         elif opened:
@@ -158,7 +158,7 @@ def drop_media(text: str, shows_nothing: Callable[[str, str], bool]) -> str:
     for start in starts:
         if start >= position:
             end = _link_end(text, start)
-            if not end:  # never closed: nor is what stands before the next one that is, so all are read at once
+            if not end:  # never closed, like the openings before the next closed one: all are read at once
                 return _without(text, regions + _media_regions(text, start, set(starts)))
             regions.append((start, end))
             position = end
@@ -206,7 +206,7 @@ def _without_tags(text: str) -> str:
     return text
 
 
-_shown_of_tag = lru_cache(maxsize=1 << 12)(_without_tags)  # a few short tags are nearly all
+_shown_of_tag = lru_cache(maxsize=1 << 12)(_without_tags)  # few distinct ones
 
 
 def drop_marks(text: str, spans: list[tuple[int, int]]) -> tuple[str, list[tuple[int, int]]]:
@@ -214,7 +214,7 @@ def drop_marks(text: str, spans: list[tuple[int, int]]) -> tuple[str, list[tuple
 
     Few paragraphs have any: they are on pages about markup, which show how to write it.
     """
-    for _ in range(3):  # what a removal puts together goes, too; deeper nests are nobody's text
+    for _ in range(3):  # a removal may form new markup; deeper nesting is not text
         if not _FIRST_MARK.search(text):
             break
         marks = [match.span() for match in _MARK.finditer(text)]
@@ -238,7 +238,7 @@ def _moved(positions: list[int], removed: list[tuple[int, int]]) -> list[int]:
     gone = [0, *accumulate(end - start for start, end in removed)]
     moved = []
     for position in positions:
-        at = bisect_left(starts, position)  # how many begin before it; the last of them may reach beyond it
+        at = bisect_left(starts, position)  # number of removals that begin before it; the last may extend beyond it
         inside = max(removed[at - 1][1] - position, 0) if at else 0
         moved.append(position - gone[at] + inside)
     return moved

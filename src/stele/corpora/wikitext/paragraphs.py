@@ -32,7 +32,7 @@ _EMPTY_BRACKETS = re.compile(
 )
 _EMPTY_WIDE_BRACKETS = re.compile(rf"（(?:\s*(?:[,;:/、，；]\s*)*+）|{_BLANK}*+[,;、，；](?:[,;、，；]|{_BLANK})*)")
 _TEMPLATE_IN_TARGET = re.compile(r"(\[\[[^\[\]|{}\n]*+)\{\{")
-_TEMPLATE_IN_QUOTES = re.compile(rf"('{{2,5}}){UNKNOWN}\1(?!')|(?<=''){UNKNOWN}")  # also one before other text
+_TEMPLATE_IN_QUOTES = re.compile(rf"('{{2,5}}){UNKNOWN}\1(?!')|(?<=''){UNKNOWN}")  # also before other text
 _SEMICOLONS = re.compile(r"&#?\w+;|;(?: +;)+( *\))?")  # "; ;" and "; ;)", but not after a reference
 _SEMICOLON_PAIR = re.compile("; ;")
 _FRAGMENTS = re.compile(r"\{\||\|\}|\{\{+|\}\}+")
@@ -86,7 +86,7 @@ def extract(wikitext: str, site: Site) -> PageText:
     texts = inline.read([raw for _, raw in blocks], site)
     for (is_heading, _), (text, offset, links) in zip(blocks, texts, strict=True):
         if is_heading:
-            headings.append(text if text.strip("=") else "")  # of ==={{s|19}}===, only the signs are left
+            headings.append(text if text.strip("=") else "")  # ==={{s|19}}=== leaves only signs
         elif _LETTER_OR_DIGIT.search(text):
             number = len(page.paragraphs)
             if headings:
@@ -109,7 +109,7 @@ def _reduce(text: str, site: Site) -> str:
     if "{{" in text:
         text = _TEMPLATE_IN_TARGET.sub(rf"\1{UNKNOWN}{{{{", text).replace("''{{", f"''{UNKNOWN}{{{{")
     text = markup.drop_templates(text)
-    if f"''{UNKNOWN}" in text:  # of ''{{x}}'' the four apostrophes would be bold text and an apostrophe
+    if f"''{UNKNOWN}" in text:  # ''{{x}}'' would leave four apostrophes: bold text and an apostrophe
         text = _TEMPLATE_IN_QUOTES.sub("", text)
     text = markup.drop_tables(text)
     text = markup.drop_tags(text, site.language)

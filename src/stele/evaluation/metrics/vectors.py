@@ -41,7 +41,7 @@ class Uniformity(Metric):
 
     needs = "vectors"
     unguessed = "describes one side's vectors, which have no right answer"
-    finish = staticmethod(lambda mean: math.log(min(max(mean, math.exp(-8)), 1.0)))  # resampled means may be outside
+    finish = staticmethod(lambda mean: math.log(min(max(mean, math.exp(-8)), 1.0)))  # resampled means may be beyond
     side: int  # of a pair of vectors
 
     def evaluate(self, case: Case) -> np.ndarray:

@@ -71,7 +71,7 @@ def first_alone(data: Examples, recipe: FinetuningRecipe, seed: int, steps: int)
     """
     shared = np.bincount(data.positives[data.positive_offsets[:-1]], minlength=data.positives.max() + 1)
     of_examples = np.add.reduceat(shared[data.positives], data.positive_offsets[:-1])
-    numbers: dict[bytes, int] = {}  # of the different queries
+    numbers: dict[bytes, int] = {}  # query -> number
     queries = [numbers.setdefault(data.query_of(i), len(numbers)) for i in range(len(data))]
     if np.bincount(queries, weights=of_examples).max() < recipe.batch:
         return None

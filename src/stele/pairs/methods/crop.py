@@ -32,5 +32,5 @@ def neighbours(size: int, window: int, draw: np.random.Generator) -> np.ndarray:
     """Draws for each of `size` >= 2 places another one at most `window` away, uniformly; returns int64 [size]."""
     place = np.arange(size)
     low, high = np.maximum(place - window, 0), np.minimum(place + window, size - 1)
-    chosen = draw.integers(low, high)  # one place fewer than there are: the anchor's own is stepped over
+    chosen = draw.integers(low, high)  # all places but the anchor's
     return chosen + (chosen >= place)

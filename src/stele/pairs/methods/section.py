@@ -41,7 +41,7 @@ def spans(headings: Sequence[str], begins: Sequence[int], size: int) -> list[Spa
     >>> spans(["Life", "Early life", "Work"], [2, 2, 5], 6)
     [Span(heading='', begin=0, end=2), Span(heading='Early life', begin=2, end=5), Span(heading='Work', begin=5, end=6)]
     """
-    nearest = {0: "", **dict(zip(begins, headings, strict=True))}  # of headings with one sentence the last
+    nearest = {0: "", **dict(zip(begins, headings, strict=True))}  # of headings at the same sentence the last
     return [Span(nearest[begin], begin, end) for begin, end in pairwise([*sorted(nearest), size])]
 
 

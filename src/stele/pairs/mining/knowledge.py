@@ -23,7 +23,7 @@ from stele.training.sampling import MASK64, derive, mixed
 PAIRS = "pairs.parquet"  # beside the record of `pairs knowledge_pairs`
 BATCH = 1 << 20  # links or pages that are read at a time
 _PAGE, _PLACE = 31, 32  # bits of a packed segment; the first bit is the language
-RANDOM = (1 << 20) - 1  # a drawn place: enough for any number of passages to be equally likely
+RANDOM = (1 << 20) - 1  # range of a drawn place: makes any number of passages equally likely
 
 
 class Candidates(NamedTuple):
@@ -153,7 +153,7 @@ class Knowledge:
 
 
 SKETCH = "sketch.npy"  # beside the record of `pairs knowledge_pairs`: uint64, ascending
-SIZE = 4096  # hashes in a sketch: it estimates an overlap of half the pairs to within 2 % of them
+SIZE = 4096  # hashes in a sketch; an overlap of 50 % is estimated to within 2 points
 
 
 def sketch(pairs: Iterable[tuple[str, str]], before: np.ndarray | None = None) -> np.ndarray:

@@ -110,7 +110,7 @@ def check_settings(values: Values, where: str, section: str = "settings") -> Non
 
 def _check_recipe(key: str, name: str | None, place: str) -> None:
     section = RECIPES[key]
-    if name and key == "recipe":  # it may end in a language of its training set
+    if name and key == "recipe":  # without a suffix for the training set's language
         name = name.partition("-")[0]
     if name:
         check_known(recipes.KINDS[section], name, recipes.names(section), place)

@@ -15,7 +15,7 @@ from stele.plan.paths import Inputs
 from stele.plan.rows import Kind, lexical
 from stele.recipes.search import Fusion
 
-TERM_SETTING = "direct"  # in which term matching searches, where a benchmark has it
+TERM_SETTING = "direct"  # the setting of term matching, if the benchmark has it
 FOLDS = "fusion_folds"  # the dataset of topic folds; if the user gives it, it replaces the folds by hash
 
 

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-Encodings = tuple["EncodingSpec | None", "EncodingSpec"]  # of the base, of what is trained from it
-Tasks = Callable[[Any], Mapping[str, Any]]  # of a recipe
-SEQUENCES = 256  # on which bits are measured: at 1,024 tokens about 39,000 hidden tokens
+Encodings = tuple["EncodingSpec | None", "EncodingSpec"]  # of the base checkpoint and of the trained encoder
+Tasks = Callable[[Any], Mapping[str, Any]]  # recipe -> tasks
+SEQUENCES = 256  # for measuring bits: about 39,000 masked tokens at length 1,024
 CONVERTED = "converted"
 HEAD = ("lm_head.", "cls.", "vocab_")  # weight prefixes of the vocabulary heads of the known families
 
@@ -160,8 +160,8 @@ def further_batches(recipe: Any, tasks_of: Tasks) -> Iterator[Batch]:
 
 # --- mined examples, checked against the recipe and the model's tokenizer ---------------------------------------------
 CHECKED = 1 << 20  # tokens of a store that are compared with the vocabulary
-FILES, OTHERS = 3, 256  # files of a store; room for all other files of a process
-KINDS = {"section": SectionStore}  # class of a store by its mining method; others have a Store
+FILES, OTHERS = 3, 256  # files per store; margin for other open files of a process
+KINDS = {"section": SectionStore}  # mining method -> class of store; the default is Store
 
 
 def parse_pairs(arguments: Sequence[str]) -> dict[str, Path]:

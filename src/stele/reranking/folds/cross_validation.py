@@ -180,7 +180,7 @@ def run_fold(
         callbacks={"best": best},
     )
     rows, map_of = candidates.of_topics(fold.test), best.by_epoch("dev_map")
-    epoch = max(map_of, key=map_of.get)  # of equal ones the first
+    epoch = max(map_of, key=map_of.get)  # ties: the first
     restore_epoch(module, state, epoch)
     return FoldResult(
         rows=rows.tolist(),

@@ -132,7 +132,7 @@ class EncodedCollection:
             spec, where = self.encoder.spec, f"collection {self.name}"
             texts = ((checked_id(p.id, where), spec.passage(p.title, p.text)) for p in watch(passages))
             self.rows = encode_part(self.part, shares.assigned(texts), encode, self.layout, lambda: self.encoder.cut)
-            shown.update(shares.read - shown.n)  # the last windows may be other processes'
+            shown.update(shares.read - shown.n)  # other processes may encode the last windows
         self.size = self.processes.all_reduce_sum(self.rows)
         self.cut = self.processes.all_reduce_sum(cut_in(self.part, self.layout.key))
         if self.size == 0:

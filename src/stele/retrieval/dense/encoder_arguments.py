@@ -87,7 +87,7 @@ class CalibrationTransforms:
         for query_set in query_sets:
             _, dash, language = query_set.name.partition("-")
             side = language, self._pairs.setdefault(query_set.language, query_set.name)
-            is_of_side = query_set.collection.partition("-of-")[0] == language  # Belebele's pairs are turned about
+            is_of_side = query_set.collection.partition("-of-")[0] == language  # Belebele reverses its pairs
             if not (dash and is_of_side) or self._collections.setdefault(query_set.collection, side) != side:
                 raise SteleError(f"--calibration: {query_set.name}: want a benchmark of language pairs, as tatoeba")
 

@@ -15,13 +15,13 @@ import numpy as np
 if TYPE_CHECKING:
     from torch import Tensor
 
-BLOCK_BYTES = 1 << 28  # float32 passages that faiss searches at a time: each block costs a query k exact products or so
+BLOCK_BYTES = 1 << 28  # float32 passages that faiss searches at a time: a block costs about k exact products per query
 EXTRA = 32  # candidates beyond k
 GPU_MAX_K = 2_048  # the most candidates that faiss returns on a GPU; torch takes more
 MAX_SCORES = 1 << 25  # of queries against a whole block at a time on a GPU: 128 MB
 PAIR_ROWS = 256  # passages scored exactly at a time: what fits a cache
 MAX_PAIRS = 1 << 21  # candidates held at a time where an encoder gives many passages the same vector
-BLAS_MIN_SIZE = 1  # numbers in the queries from which faiss multiplies matrices; its own 128,000 slows few queries
+BLAS_MIN_SIZE = 1  # smallest size of queries for a BLAS product; faiss's default, 128,000, slows few queries
 
 
 class BestHits(NamedTuple):
@@ -50,7 +50,7 @@ class TopK:
             self.queries_there = torch.from_numpy(self.queries).to(self.device)
         self.scores = [np.empty(0, np.float32)] * len(queries)  # per query, descending
         self.ids = [np.empty(0, "S1")] * len(queries)
-        # the k-th best score of a query once it has k passages: what a newcomer must reach
+        # k-th best score of a query, which a new passage must reach; -inf before it has k
         self.floor = np.full(len(queries), -np.inf, np.float32)
 
     def add(self, vectors: np.ndarray, ids: np.ndarray) -> None:
@@ -66,7 +66,7 @@ class TopK:
         """Yields indices (queries, passages) of pairs that may be among the k best; a query's pairs are adjacent."""
         scores, places = self._nearest(block, min(self.k + EXTRA, len(block)))
         floor = self.floor
-        if scores.shape[1] >= self.k:  # the k-th best of this block is a floor as good as any
+        if scores.shape[1] >= self.k:  # the k-th best of this block is also a lower bound
             floor = np.maximum(floor, scores[:, self.k - 1])
         least = floor - 2 * self.norms * _norms(block).max() * _margin(block.shape[1])
         truncated = (scores.shape[1] < len(block)) & (scores[:, -1] >= least)  # there may be more than faiss returned

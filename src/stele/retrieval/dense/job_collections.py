@@ -80,7 +80,7 @@ class StoredCollection:
         counts = self.counts()
         self.windows = "windows" in counts
         self.size = counts["windows" if self.windows else "passages"]
-        self.rows = -(-self.size // processes.world)  # of this process, approximately
+        self.rows = -(-self.size // processes.world)  # about this many per process
         self.ids = [np.load(part.folder / "ids.npy", mmap_mode="r") for part in parts]
         if processes.is_main and (name_twice := repeated_id(self.ids)):
             places = [part.record["collection"] for part, ids in zip(parts, self.ids, strict=True) if name_twice in ids]

@@ -72,7 +72,7 @@ class Bm25sEngine:
         queries = self._numbered(split)
         first = lucene_bm25.search(self.index, queries, recipe.documents, ties="lowest", **options)
 
-        # the terms of these passages that may be added to a query, and an index of them
+        # the passages' terms that may expand a query, and an index of them
         names = {name for hits in first for name, _ in hits}
         analyze = analyzer(self.texts.language)
         counts = {name: Counter(analyze(text)) for name, text in self.texts.read() if name in names}

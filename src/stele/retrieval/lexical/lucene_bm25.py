@@ -31,7 +31,7 @@ DIGITS = 4  # of that MRR, as trec_eval prints it; among equal ones the least k1
 
 Hits = list[tuple[str, float]]
 Parameters = tuple[float, float]  # k1, b
-ANSERINI: Parameters = (0.9, 0.4)  # its default: the record has its MRR, to show what tuning gains
+ANSERINI: Parameters = (0.9, 0.4)  # Anserini's default; its MRR is recorded to show the gain of tuning
 Ties = Literal["highest", "lowest"]
 Query = Sequence[int] | Mapping[int, float]  # the numbers of its terms, with repetitions, or the weight of each
 

@@ -39,7 +39,7 @@ def print_report(case: Case, evaluation: Evaluation, average: str) -> None:
     if missing := sum(case.missing.values()):
         absent = _absent(case)
         others = [name for name, column in evaluation.values.items() if np.nan_to_num(column[absent]).any()]
-        but = f", but not by {', '.join(others)}" if others else ""  # a rank, or an error, is not 0 without a result
+        but = f", but not by {', '.join(others)}" if others else ""  # ranks and errors are not 0 without a result
         logger.warning("%d of %d judged queries have no result; they count as 0%s", missing, len(case.queries), but)
         for name, value in _without_missing(case, evaluation, average, absent).items():
             logger.warning("  without them %s would be %s", name, number(value))

@@ -186,7 +186,7 @@ def _add_runs(case: Case, name: str, rights: Mapping[QuerySet, Mapping[str, Any]
         right = rights[query_set]
         where = ", ".join(str(output.path) for _, output in outputs)
         run = merged([run for run, _ in runs], keep=right, where=f"the runs of {query_set.name}")
-        if limited:  # of a limited retrieval only the queries that were searched are judged
+        if limited:  # a limited retrieval is scored on its own queries
             right = {query: answer for query, answer in right.items() if query in run}
         case.add(query_set, list(right))
         case.runs[query_set.name] = counting = without(run, _left_out(name, case.data, query_set, run, where))
@@ -282,7 +282,7 @@ def _add_pair(case: Case, benchmark: BenchmarkReader, named: str | None, output:
     if named is None:
         raise SteleError(f"{output.path}: name the language (or pair) of the embeddings: --run LANGUAGE=X.npy,Y.npy")
     similarity = benchmark.SIMILARITY
-    if similarity is None:  # nothing to rank: alignment and uniformity look at the vectors alone
+    if similarity is None:  # nothing to rank: alignment and uniformity only need vectors
         directions = [(QuerySet(named, named, named), pair)]
     else:
         if not (query_sets := benchmark.query_sets([named])):  # English, which Tatoeba pairs with each language

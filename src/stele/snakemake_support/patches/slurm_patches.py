@@ -20,7 +20,7 @@ from stele.snakemake_support.patches.submissions import EarlierJobs, content, su
 EXPANDED = frozenset('$`\\%"')  # by the shell of the plugin's `--wrap="..."`, and in sbatch's `--output`
 ARRAY = re.compile(r"(^|[\s'\"])(--array|-a)\b")
 GONE = ("PREEMPTED", "NODE_FAIL")
-GONE_ANSWERS = 3  # in a row that say so: then a job has failed
+GONE_ANSWERS = 3  # consecutive answers after which a job has failed
 
 # --- in the driver ----------------------------------------------------------------------------------------------------
 FIND_EARLIER_JOBS = Patch(  # run_job; query_job_status_squeue and _sacct, which look for this run's name alone
@@ -126,7 +126,7 @@ def refuse(workflow: Any) -> None:
 
 def patch_driver(workflow: Any) -> None:
     """Applies all patches of the driver, which need one another. Raises SteleError as `refuse` does."""
-    if not FIND_EARLIER_JOBS.applies():  # as all others of this plugin
+    if not FIND_EARLIER_JOBS.applies():  # like all other patches of this plugin
         return
     refuse(workflow)
     plugin, earlier = sys.modules["snakemake_executor_plugin_slurm"], EarlierJobs()

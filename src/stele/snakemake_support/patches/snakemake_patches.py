@@ -21,7 +21,7 @@ from stele.snakemake_support.patches import SNAKEMAKE, Patch
 
 DEFAULT_RATE = (100, 1)  # jobs in seconds: Snakemake's own --max-jobs-per-timespan
 FORMATS = ("md", "tex", "csv", "html")  # of a table
-LONGEST_WAIT = 2.0  # seconds between two measurements of a job's memory, where Snakemake asks for as many
+LONGEST_WAIT = 2.0  # longest time in seconds between two measurements of a job's memory
 
 RATE_LIMIT = Patch(
     SNAKEMAKE,

@@ -15,7 +15,7 @@ from stele.files.reading import read_note
 
 SUBMITTED = Path(".snakemake/stele-submitted")
 LONGEST_PAUSE = 300.0  # seconds between two submissions of a job that SLURM refuses for now
-PATIENCE = 3600.0  # seconds of refusals while the user has no job in the queue: then the end of none makes room
+PATIENCE = 3600.0  # seconds of refusals while the user's queue is empty, so that no ending job can make room
 
 
 def content(job: Any) -> str:
@@ -100,7 +100,7 @@ def submit(plugin: Any, run_job: Any, executor: Any, job: Any, earlier: EarlierJ
         refusal = listening.refusal
         if refusal is None:
             return None
-        again = True  # what seems to have failed may have made a job all the same
+        again = True  # a submission that seems to have failed may have made a job
         queued = bool(squeue.living())
         alone = 0.0 if queued else alone + seconds
         passes = squeue.may_pass(refusal, queued) and alone <= PATIENCE

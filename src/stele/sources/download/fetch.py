@@ -102,7 +102,7 @@ def _complete(url: str, part: Path, expected: Expected, policy: Policy) -> Expec
                 failure = error
             except SteleError:
                 raise
-            except Exception as error:  # other errors of the client at an answer: hosts, ports, headers
+            except Exception as error:  # other client errors: hosts, ports, headers
                 if exhausted(error):
                     raise
                 raise Failed(f"{url}: the answer cannot be read ({http.reason(error)})") from error
@@ -124,7 +124,7 @@ def _complete(url: str, part: Path, expected: Expected, policy: Policy) -> Expec
 
 def _request(session: Any, url: str, part: Path, expected: Expected, policy: Policy) -> Expected:
     """Requests the missing bytes of `part` once; returns the published size and digest if all bytes have come."""
-    # ask for the rest only where it can be shown to be of the same version
+    # request only the rest if it is provably of the same version
     before, first = version_of(part, url), expected.get("first")
     checkable = is_checkable(expected) or bool(before and before.sha256)
     have = size(part) if before and (before.is_identified or checkable) else 0
@@ -133,7 +133,7 @@ def _request(session: Any, url: str, part: Path, expected: Expected, policy: Pol
         headers["If-Range"] = before.etag
     response, published = http.get(session, url, headers, policy, checkable)
     with contextlib.closing(response):
-        # which bytes come, and of which version
+        # the range of bytes, and their version
         _check_status(response, url)
         answer = http.version(response, url, published)
         start, end = _span(response, have, answer)

@@ -91,12 +91,12 @@ class Places:
         for origin, url, address in self._addresses(file):
             whole = self._target(url)
             target = whole.with_name(f"beginning-{whole.name}")
-            target.unlink(missing_ok=True)  # of a killed run, whose output may be a hard link to it
+            target.unlink(missing_ok=True)  # left by a killed run; its output may be a hard link to it
             try:
                 if isinstance(address, Path):
                     beginning: Beginning = LocalBeginning(address)
                 else:
-                    # as `fetch` calls what is not the whole file, and goes on with
+                    # the name of `fetch`'s partial file, which it resumes
                     beginning = RemoteBeginning(address, whole.with_name(f"{whole.name}.part"), self.policy)
                 made = use(beginning, target)
                 if expected is not None and beginning.whole not in (None, expected["bytes"]):

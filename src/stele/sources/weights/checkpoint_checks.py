@@ -62,7 +62,7 @@ def check_settings(
     if encoding is not None:
         spec = resolve(folder, _with_instruction(encoding)).spec
         tokenizer = load_tokenizer(models[0])
-        if states:  # of another folder the benchmark's lengths come later
+        if states:  # another folder gets the benchmark's lengths later
             refuse_longer(folder, spec, configs[0])
         if trained and tokenizer.mask_token is None:
             raise SteleError(f"{folder}: its tokenizer has no mask token, without which no MLM can be trained")
@@ -148,7 +148,7 @@ def check_loads(folder: Path, dtype: str = "float32") -> dict[str, Any]:
         SteleError: the tokenizer or weights are missing or do not fit the model, or the vectors have NaN.
     """
     refuse_without_tokenizer(folder)
-    refuse_without_weights(folder, WEIGHTS[:2])  # others were converted
+    refuse_without_weights(folder, WEIGHTS[:2])  # other formats were converted
     import torch
     from transformers import AutoModel, AutoTokenizer
     from transformers.utils import logging as transformers_logging
@@ -219,7 +219,7 @@ def check_sizes(folder: Path) -> None:
         layers = getattr(config, "num_hidden_layers", 1)
         if not 1 <= layers <= tensors:
             raise SteleError(f"{folder / CONFIG}: num_hidden_layers is {layers}, the weights have {tensors} tensors")
-        with torch.device("meta"):  # shapes alone
+        with torch.device("meta"):  # shapes only
             model = AutoModel.from_config(config, trust_remote_code=False)
     except SteleError:
         raise

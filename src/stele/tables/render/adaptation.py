@@ -27,7 +27,7 @@ def make_card(verdict: Verdict) -> dict[str, Any]:
     return dict(
         title=f"{verdict['base']}, adapted",
         summary=[comparison["sentence"] for comparison in verdict["comparisons"]],
-        warnings=verdict.get("warnings", ()),  # of an older verdict none
+        warnings=verdict.get("warnings", ()),  # older verdicts have none
         labels=sorted({*verdict["labels"], *of_results}),
         facts=_facts(verdict),
         verdicts=Sheet(VERDICTS, [_verdict(row) for row in verdict["comparisons"]], 5),

@@ -40,7 +40,7 @@ def make_card(
     model = evaluated[0].result.model
     known = catalogue.entries(Model).get(model)
     judged = {entry.result.benchmark: list(verdicts(entry.result, entry.record)) for entry in evaluated}
-    named = [name for name in user_data if name not in catalogue.added("datasets")]  # the others are given by --data
+    named = [name for name in user_data if name not in catalogue.added("datasets")]  # others come from --data
     return dict(
         title=known.label if known else model,
         facts={name: text for name, text in _facts(evaluated, scale, known).items() if text},

@@ -16,7 +16,7 @@ from stele.catalogue.schema.models import Model
 from stele.errors import SteleError
 from stele.published.verdicts import LENGTHS
 
-SCORED = ("retrieval.json", "vectors.json")  # of a ranking, of vectors that are compared
+SCORED = ("retrieval.json", "vectors.json")  # records of a ranking and of compared vectors
 REAL, USUAL = "paper", "results_evaluate"  # the default scale and folder of `stele evaluate`
 
 
@@ -146,7 +146,7 @@ def _encoding(evaluated: Sequence[Evaluated]) -> list[str]:
     chosen = {}
     for entry, origin_of in zip(evaluated, decided, strict=True):
         for key in (key for key, who in origin_of.items() if who == "config"):
-            # only max_length leaves shorter lengths of some benchmarks as they are
+            # only max_length keeps the shorter lengths of some benchmarks
             partly = key in LENGTHS and any(of_other.get(key) != "config" for of_other in decided)
             chosen["max_length" if partly else key] = entry.job["encoding"][key]
     return [f"{key}={_plain(value)}" for key, value in sorted(chosen.items())]

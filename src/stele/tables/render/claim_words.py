@@ -16,7 +16,7 @@ from stele.papers.table import Table
 ROW = 2
 BY_IMPORTANCE = (ROW, 0, 1, 4, 3)  # the row of a table's cell, its table, its group, its column, its line
 _PLACE = re.compile(r"^(table|figure) \d+ ")
-_IN_BRACKETS = re.compile(r" \(.*\)$")  # of a label: a citation, an explanation
+_IN_BRACKETS = re.compile(r" \(.*\)$")  # a citation or an explanation in a label
 
 
 def against(claim: Claim, row: Mapping[str, Any], paper: PrintedPaper, tables: Mapping[int, Table]) -> str:

@@ -133,7 +133,7 @@ def draw_claims(folder: Path, boxes: Boxes, verdicts: Path | None = None) -> Pap
         if not whole:
             raise ValueError("found a claim without its state, mean, interval, bar or controls")
 
-        # one scale for all pictures of the page in one unit; in another the smallest difference of interest is another
+        # one scale for all pictures with the same smallest difference of interest, that is in one unit
         by_bar: dict[float, list[Difference]] = defaultdict(list)
         for row in rows.values():
             by_bar[row["bar"]] += [*([_difference(row)] if row["interval"] else []), *_controls(row).values()]
@@ -209,7 +209,7 @@ def _covered(claim: Claim, row: Mapping[str, Any], paper: PrintedPaper, boxes: B
     values = [value for address in claim.addresses() for value in printed_at(address, paper)]
     if claim.quantifier == "each_language" and not all(value.average for value in values):
         return set()
-    named = {*re.split("[/: ]+", row.get("rival", ""))}  # the column, where the line is of one
+    named = {*re.split("[/: ]+", row.get("rival", ""))}  # the column, if the line has one
     values = [value for value in values if value.parts[-1] in named] or values
     averages = {(value.place, "/".join(value.parts)) for value in values if value.average}
     return {boxes[cell].covered for cell in averages & boxes.keys()} - {None}

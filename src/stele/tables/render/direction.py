@@ -9,7 +9,7 @@ from __future__ import annotations
 import unicodedata
 from itertools import groupby
 
-STRONG = {"L": "L", "R": "R", "EN": "R", "AN": "R"}  # as which neighbours count for what has no direction (rule N1)
+STRONG = {"L": "L", "R": "R", "EN": "R", "AN": "R"}  # direction of neighbours for neutral characters (rule N1)
 NEUTRAL = {"B", "S", "WS", "ON"}
 BRACKETS = dict(zip("([{〈《「『【", ")]}〉》」』】", strict=True))
 MIRRORED = {"<": ">", "«": "»", **BRACKETS}

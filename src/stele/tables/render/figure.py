@@ -27,7 +27,7 @@ HEAD_LINE, HEAD_LETTERS = 0.16, 84  # of the head
 INDENT = "\u00a0" * 3  # plain spaces at the start of a line are lost in SVG
 # states whose reasons are listed; a projection's panel gives its own
 EXPLAINED = ("fail", "failed", "unavailable", "unreadable")
-REASONS = 3  # listed at most
+REASONS = 3  # most reasons listed
 
 
 def draw(figure: Figure, panel_series: Sequence[PanelSeries]) -> Picture:

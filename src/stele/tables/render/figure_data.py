@@ -26,8 +26,8 @@ from stele.published.verdicts import published_for
 from stele.tables.values.context import Context
 from stele.tables.values.lookup import STATES, Outcome, Results, State, lookup_absence, lookup_value
 
-DRAWN = ("file of a figure", "remove it and run again")  # what a file is, and what to do with a damaged one
-FAIL = State("fail", "", "its pretraining diverged", STATES["measured"].colour)  # as tables show such a number
+DRAWN = ("file of a figure", "remove it and run again")  # for errors: the kind of file, and the remedy
+FAIL = State("fail", "", "its pretraining diverged", STATES["measured"].colour)  # as in tables
 POINT_STATES = {**STATES, FAIL.name: FAIL}
 T = TypeVar("T")
 
@@ -121,7 +121,7 @@ def _projections(figure: Figure, panel: Panel, context: Context, results: Result
 
 def _reference(figure: Figure, *place: Any) -> CellSource:
     reference = resolve(figure.target_of(*place))
-    assert reference is not None  # a spec with less is refused
+    assert reference is not None  # the spec's validation guarantees it
     return reference
 
 

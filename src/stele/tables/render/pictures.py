@@ -113,7 +113,7 @@ def reach(differences: list[Difference]) -> float:
     ends = sorted(
         max(abs(difference.low), abs(difference.high), abs(difference.printed or 0)) for difference in differences
     )
-    return next((end for end in ends[max(0, round(0.9 * len(ends)) - 1) :] if end), 1.0)  # of many zeros the next
+    return next((end for end in ends[max(0, round(0.9 * len(ends)) - 1) :] if end), 1.0)  # skips zeros
 
 
 def whisker(difference: Difference, scale: float) -> Ready:

@@ -39,10 +39,10 @@ OF_MODEL = {
     *("base", "recipe", "override", "checkpoint", "snapshot_of", "encoding", "licence", "parameters", "trained_on")
 }
 OF_BENCHMARK = {"languages", "metrics", "data"}
-OF_DATASETS = "statistics"  # the benchmark whose rows are of datasets, not of models
-WHOLE = "all"  # stands for the languages of a number that is of none alone
+OF_DATASETS = "statistics"  # its rows are datasets, not models
+WHOLE = "all"  # stands for the language of a number over several languages
 SIZES = {"parameters"}
-DISTANCES = {"alignment", "uniformity_query", "uniformity_passage"}  # of vectors: no fractions
+DISTANCES = {"alignment", "uniformity_query", "uniformity_passage"}  # not fractions
 
 
 # --- rows: a model under a setting of a benchmark, with its averages and the tables that show it ----------------------
@@ -277,7 +277,7 @@ def _benchmarks(rows: Sequence[SiteRow]) -> list[dict[str, Any]]:
         if its := facts.get("languages"):
             share = f"{len(languages)} of its {len(its)}" if {*languages} <= {*its} else str(len(languages))
             facts["languages"] = f"{share} here: {', '.join(languages)}"
-        title = known[key].title if key in known else key  # of a user's own benchmark
+        title = known[key].title if key in known else key  # a user's own benchmark has no title
         entry = {"key": key, "title": title, "facts": facts, "rows": of_benchmark}
         listed.append(entry | {"count": len(languages)})
     return listed

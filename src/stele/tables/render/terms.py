@@ -27,11 +27,11 @@ METRICS = {  # by name, "_kt" of a cut in thousands of tokens; {} is the cut
     "r_tokenized_kt": "as R@{0}kt, but an answer that is cut into tokens counts as well",
 }
 _TERM = re.compile(
-    r"<code>.*?</code>|<[^<>]*>"  # stay as they are: what is copied, and attributes
+    r"<code>.*?</code>|<[^<>]*>"  # unchanged: text to copy, and attributes
     rf"|(?<!\w)(?:{'|'.join(map(re.escape, TERMS))})(?!\w)"
     r"|(?<=<dt>setting</dt><dd>)(?P<setting>[\w.]+)"
     r"|\b(?P<metric>(?i:mrr|recall|map|ap|ndcg|r_tokenized)|r(?=@)|R(?=@\d+[kK]))@(?P<cut>\d+)(?P<kt>[kK]t?)?(?!\w)"
-    r"|scale (?P<scale>[\w-]+)|pt(?P<pt>\d+)-ft(?P<ft>\d+)(?:[./]\w[\w./]*\w)?"  # in paths with what follows
+    r"|scale (?P<scale>[\w-]+)|pt(?P<pt>\d+)-ft(?P<ft>\d+)(?:[./]\w[\w./]*\w)?"  # with the rest of a path
 )
 
 

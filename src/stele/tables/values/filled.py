@@ -12,7 +12,7 @@ from stele.tables.values.lookup import Results
 from stele.tables.values.significance import Comparisons, compare_rows
 
 
-@dataclass(frozen=True, eq=False)  # one is equal to itself alone, so that its views can be cached
+@dataclass(frozen=True, eq=False)  # compared by identity, so that its views can be cached
 class FilledTable:
     """A table with its cells from a folder of results, in printed order, and their tests."""
 

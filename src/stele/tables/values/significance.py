@@ -130,7 +130,7 @@ def _method(cells: Sequence[Cell], plan: Significance, how: str, count: int) -> 
 
 
 Rank = Literal["best", "second"]
-CHANCE = 0.025  # that some row seems above the guess where none is; with one row the bound is two standard errors
+CHANCE = 0.025  # chance that any row seems above the guess if none is; for one row: two standard errors
 
 
 def rank(cells: Iterable[Cell]) -> dict[str, Rank]:

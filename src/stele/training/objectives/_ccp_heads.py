@@ -37,9 +37,9 @@ class Heads(nn.Module):
         if recipe.bank:
             self.bank = MemoryBank(recipe.bank, width, languages if recipe.bank_per == "language" else 1)
             self.probe = Probe(recipe.pairs, recipe.sentence_length, width)
-        self.register_buffer("groups", torch.zeros((), dtype=torch.long))  # of all steps so far
+        self.register_buffer("groups", torch.zeros((), dtype=torch.long))  # groups of all steps so far
         self.sizes = sizes(recipe, width, norms)
-        self.waiting: dict[int, Added] = {}  # of this process's groups of the step, by their places in it
+        self.waiting: dict[int, Added] = {}  # this process's groups of the step, by place
         self.start: Start | None = None  # read from the device once a step
 
     def forward(
@@ -138,7 +138,7 @@ def context_loss(
     number, languages = len(positives), tags if len(tags) == 1 else torch.cat([tags, tags])
     shared = recipe.bank_languages == "shared"
     with torch.no_grad():
-        owner = torch.arange(2 * number, device=vectors.device)  # all but itself
+        owner = torch.arange(2 * number, device=vectors.device)  # excludes only the vector itself
         if recipe.candidates == "other_side":  # the centres for a partner, the partners for a centre
             owner = owner >= number
         candidates = owner[:, None] != owner

@@ -97,7 +97,7 @@ class DocumentEncoder(nn.Module):
             documents = vectors.view(len(counts), longest, -1)
         else:
             begins = np.cumsum(counts) - counts
-            columns = np.minimum(np.arange(longest), counts[:, None] - 1)  # past the end: the last one again, unseen
+            columns = np.minimum(np.arange(longest), counts[:, None] - 1)  # past the end: the last one again, masked
             index = torch.from_numpy(begins[:, None] + columns).to(vectors.device)
             documents = functional.embedding(index, vectors)
         unmasked = self.norm(documents + positions)[:, None]  # [b, 1, n, c]

@@ -107,7 +107,7 @@ class Recipe(PretrainingRecipe):
         pairs, step = values.get("pairs"), values.get("step_pairs")
         if not isinstance(step, int):
             return values
-        size = max(2, pairs) if isinstance(pairs, int) else 2  # where `pairs` is wrong, that alone is said
+        size = max(2, pairs) if isinstance(pairs, int) else 2  # a wrong `pairs` is reported elsewhere
         return {"groups": max(1, step // size), "mlm_sequences": size, **values}
 
     @model_validator(mode="after")

@@ -88,7 +88,7 @@ class Recipe(TasksRecipe):
 
 
 # --- draws of a step from section pairs -------------------------------------------------------------------------------
-EASY = 3 / 4  # to the power of the page's other sections: probability that a negative comes from outside the page
+EASY = 3 / 4  # to the power of the number of the page's other sections: probability of a negative from another page
 
 
 def draw_pairs(
@@ -163,7 +163,7 @@ class RelevanceRanking(Objective):
     kept: weight [1, width]; or weight [2, width] and bias [2], of which class 1 is the score.
     """
 
-    POOLING = pooling = "cls"  # of pairs of texts, however the base reads one text
+    POOLING = pooling = "cls"  # for pairs of texts, whatever the base's pooling
 
     def take(self, stores, group, rng):
         """Draws a group: texts of n queries; of their documents, then of n negatives; number of hard negatives."""
@@ -217,7 +217,7 @@ class RelevanceRanking(Objective):
             states = heads["dropout"](model.base_model.pooler(states[:, None]))
         with torch.autocast(states.device.type, enabled=False):
             logits = heads["score"](states.float())
-            scores = logits[:, -1].view(2, -1).T  # [n, 2], of class 1, as the released code ranks by
+            scores = logits[:, -1].view(2, -1).T  # [n, 2], logits of class 1, by which the released code ranks
             self.figures = {"accuracy": (scores[:, 0] > scores[:, 1]).float().mean().detach()}
             if pointwise:  # the first n documents are of class 1, the others of 0 (the released code)
                 classes = torch.arange(len(logits), device=logits.device) < len(logits) // 2

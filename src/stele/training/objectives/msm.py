@@ -16,7 +16,7 @@ from stele.training.masking import attention, duplicate_counts, pad
 from stele.training.objectives import Objective
 
 ENGLISH = "en"
-COPIES = {"shared": 1, "separate_english": 2}  # of an encoder or of heads
+COPIES = {"shared": 1, "separate_english": 2}  # number of encoders or of heads
 
 
 class Recipe(PretrainingRecipe):
@@ -126,7 +126,7 @@ class MaskedSentences(Objective):
 
         recipe = self.recipe
         vectors = self.sentence_states(model, batch["ids"], batch["mask"], processes)
-        which = -1 if batch["english"] else 0  # the last one is English's own where there are two
+        which = -1 if batch["english"] else 0  # of two the last is for English
         predictions = heads["encoders"][which](vectors, batch["counts"])
         keys, queries = heads["projectors"][which](vectors, predictions)
         same = batch["duplicate_keys"]
