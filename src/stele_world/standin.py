@@ -142,7 +142,7 @@ def base_folder(mirror: Path, record: Path) -> Path:
     repo = facts.get("repository")
     folder = mirror / HUB / repo / FILES if repo else record.parent / facts["folder"]
     if not (folder / "config.json").is_file():
-        raise SteleError(f"{folder}: the stand-in of {record} is not there; delete the record and make it again")
+        raise SteleError(f"{folder}: the stand-in of {record} is missing; delete the record and make it again")
     return folder
 
 

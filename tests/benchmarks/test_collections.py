@@ -118,7 +118,7 @@ def test_a_topic_without_the_field_and_an_empty_collection(tmp_path):
     put(tmp_path / "topics.txt", "<top><num>1</num><desc>only this</desc></top>")
     put(tmp_path / "qrels.txt", "1 0 d 1\n")
     data = {"mine": {"all": tmp_path}}
-    with pytest.raises(SteleError, match=r"topic 1 has no title; it has description\. Take another `field`"):
+    with pytest.raises(SteleError, match=r"topic 1 has no title; it has description\. Choose another `field`"):
         list(AdHocCollection().queries(data, ES))
     for _ in range(2):
         with pytest.raises(SteleError, match="no document in it; it should hold the collection's files"):

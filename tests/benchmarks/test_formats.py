@@ -98,7 +98,7 @@ def test_mrtydi_training_reads_every_language_and_refuses_bare_ids(swahili, tmp_
         "sw",
         ["1#0", "2"],
     )
-    with pytest.raises(SteleError, match="has no text: this split names its passages only"):
+    with pytest.raises(SteleError, match="has no text: this split has only ids of passages"):
         list(MrTydi().training(data, "test"))
 
 

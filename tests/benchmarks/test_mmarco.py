@@ -40,7 +40,7 @@ def test_what_is_judged_and_not_there_is_counted(data, tmp_path, caplog):
     put(tmp_path / "fr/french_queries.train.tsv", "8\tcomment ?\n")
     (example,) = Mmarco().training(data, "train")
     assert [passage.id for passage in example.positives] == ["2"]
-    assert "lacks 2 queries and passages" in caplog.text
+    assert "lacks 2 judged queries and passages" in caplog.text
 
 
 @pytest.mark.parametrize(

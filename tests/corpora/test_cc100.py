@@ -104,8 +104,8 @@ def test_of_many_lines_a_share_may_be_foreign(rules, lines, most):
     [
         (lzma.compress(TEXT.encode() * 100)[:-30], "cut short"),
         (b"\xfd7zXZ\x00garbage that is no xz stream", "damaged"),
-        ("---\n\n...\n", "not one document"),
-        ("", "not one document"),
+        ("---\n\n...\n", "found no document"),
+        ("", "found no document"),
         (b"a" * (1 << 23), "not a CC-100 text"),
     ],
 )

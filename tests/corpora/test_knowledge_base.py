@@ -107,7 +107,7 @@ def test_a_wiki_without_items_has_pages_without_entities(tmp_path, dump, capsys)
     base = knowledge_base(tmp_path, dump, items)
     message = capsys.readouterr().err
     assert set(base.entities.values()) == {None} and len(base.links) == 8
-    assert "no item has a page of enwiki" in message and "not one of 7 pages has an entity" in message
+    assert "no item has a page of enwiki" in message and "none of 7 pages has an entity" in message
 
 
 def test_a_wiki_without_articles(tmp_path, wiki):

@@ -68,7 +68,7 @@ def test_planted_passages_and_queries_are_counted_and_shown(tmp_path, add, capsy
     shown = {(one["group"], one["id"], one["document"], one["match"]) for one in record["examples"]["passages"]}
     assert {("de", "p0", "de/d0", "exact"), ("fr", "p5", "fr/d0", "near"), ("fr", "p6", "fr/d1", "near")} <= shown
     assert len(record["examples"]["passages"]) == 7 <= EXAMPLES
-    assert "set: 7 of 60 passages stand in the 9 documents (5 as they are, 2 nearly)" in capsys.readouterr().err
+    assert "set: 7 of 60 passages occur in the 9 documents (5 verbatim, 2 nearly)" in capsys.readouterr().err
 
 
 def test_of_each_kind_of_match_so_many_examples_are_shown():

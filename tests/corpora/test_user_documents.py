@@ -91,7 +91,7 @@ def test_every_format_gives_the_same_documents(read, layout):
 def test_a_single_file_is_a_corpus_of_no_stated_language(read, tmp_path):
     written(tmp_path, {"text/mine.txt": "\n\n".join(TEXTS["lv"]), "text/other.txt": "Left alone."})
     actual, record, log = read(tmp_path / "text" / "mine.txt", "und")
-    assert len(actual) == 2 and [*record["dropped"]] == [] and "nothing says the language of mine.txt" in log
+    assert len(actual) == 2 and [*record["dropped"]] == [] and "no language is stated for mine.txt" in log
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_what_looks_wrong_is_said(read, language, texts, number, message):
     [
         ({}, "it is empty"),
         ({"a.pdf": "x"}, "no documents in it (found a.pdf)"),
-        ({"de.txt": "... ---\n\n!!!"}, "not one document with a sentence"),
+        ({"de.txt": "... ---\n\n!!!"}, "found no document with a sentence"),
         ({"de.txt": "für\nüber\nöde".encode("latin-1")}, "3 of 3 lines are not UTF-8"),
         ({"de.txt": "Ein Text.".encode("utf-16")}, "as UTF-16"),
         ({"de.jsonl": '{"body": "x"}\n'}, "no row has a `text`; found body"),

@@ -171,7 +171,7 @@ def test_a_part_without_pairs_is_an_empty_file(knowledge_pairs, caplog):
     for method, wikis in (("ilk", {"en": alone}), ("clk", {"en": alone, "fr": alone})):
         made = knowledge_pairs(wikis, method=method)
         assert made.rows == [] and made.record["pairs"] == 0 and made.record["dropped"] == {}
-    assert "not one clk pair of 0 candidates" in caplog.text
+    assert "no clk pair among 0 candidates" in caplog.text
 
 
 def test_the_record_of_knowledge_pairs_has_their_recipe_and_labels(knowledge_pairs):

@@ -234,4 +234,4 @@ def test_languages_without_a_common_page_have_no_pairs(tmp_path, caplog):
     wikis = {"en": [page("a", 1, ("History", 5))], "es": [page("b", 2, ("Historia", 5))]}
     made = command(tmp_path, wikis)
     assert made.pairs == [] and made.sections == [] and made.record["pairs"] == made.record["candidates"] == 0
-    assert "not one pair of sections" in caplog.text
+    assert "no pair of sections" in caplog.text

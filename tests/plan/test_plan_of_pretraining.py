@@ -124,7 +124,7 @@ def test_crops_come_from_wikipedia_or_from_web_text(jobs, plan, tmp_path):
             "pairs: {chunks: {corpus: wikipdia}}",
             r"pairs\.chunks\.corpus: .*\(found 'wikipdia'\); did you mean 'wikipedia'",
         ),
-        ("pairs: {ilk: {parts: language_pairs}}", r"pairs\.ilk\.parts: a scale has no say in it"),
+        ("pairs: {ilk: {parts: language_pairs}}", r"pairs\.ilk\.parts: a scale cannot set it"),
         ("pairs: {ilk: {pasages: 3}}", r"unknown key 'pairs\.ilk\.pasages'"),
     ],
 )

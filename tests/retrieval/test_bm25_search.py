@@ -129,7 +129,7 @@ def test_passages_without_a_term_are_none(index):
 
 @pytest.mark.parametrize(
     ("items", "message"),
-    [([], "no passage in it"), ([("a", "x"), ("b", "x"), ("a", "y")], "passage 'a' appears twice")],
+    [([], "it has no passage"), ([("a", "x"), ("b", "x"), ("a", "y")], "passage 'a' appears twice")],
 )
 def test_collections_that_cannot_be_indexed(tmp_path, items, message):
     with pytest.raises(SteleError, match=message):

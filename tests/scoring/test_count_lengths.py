@@ -78,7 +78,7 @@ def test_documents_are_counted_by_their_length_whatever_the_batches(lengths, mon
 
 
 def test_what_has_no_documents_is_an_error(lengths, tmp_path):
-    with pytest.raises(SteleError, match="mrtydi: its documents have no lengths that are counted"):
+    with pytest.raises(SteleError, match="mrtydi: the lengths of its documents are not counted"):
         lengths("mrtydi")
     with pytest.raises(SteleError):
         lengths(language="fr")

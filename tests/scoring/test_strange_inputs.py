@@ -34,7 +34,7 @@ def test_a_run_without_one_query_of_a_judged_language_is_refused(files):
 def test_judgments_of_a_language_without_a_run_are_said(files, caplog):
     data = [f"mrtydi:sw={files}/sw.txt", f"mrtydi:th={files}/th.txt"]
     run("mrtydi", "--run", f"sw={files}/run.txt", "--data", *data)
-    assert "judgments of th, of which no run is given" in caplog.text
+    assert "judgments of th without a run are not scored" in caplog.text
 
 
 def test_judgments_of_other_passages_are_said(files, caplog):

@@ -200,7 +200,7 @@ def test_an_index_names_shards_that_are_there(run, local, capsys):
     index = {"weight_map": {"bert.embeddings.word_embeddings.weight": "model-00001-of-00001.safetensors"}}
     (local / "model.safetensors.index.json").write_text(json.dumps(index))
     assert run("--path", str(local)) == 1
-    assert "names model-00001-of-00001.safetensors, which is not there" in capsys.readouterr().err
+    assert "names model-00001-of-00001.safetensors, which is missing" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["config.json", "model.safetensors.index.json", "tokenizer.json", "x"])

@@ -335,7 +335,7 @@ def test_a_way_that_is_no_longer_encrypted_is_taken_only_where_a_digest_tells():
             return SimpleNamespace(status_code=200 if there else 301, headers=headers, close=lambda: None)
 
     assert http.get(Session(), "https://a.org/x", {}, QUICK, checkable=True)[0].status_code == 200
-    with pytest.raises(Failed, match=r"leads to 'http://a\.org/y'"):
+    with pytest.raises(Failed, match=r"redirects to 'http://a\.org/y'"):
         http.get(Session(), "https://a.org/x", {}, QUICK, checkable=False)
 
 

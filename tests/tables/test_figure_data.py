@@ -101,4 +101,4 @@ def test_lengths_are_counted_whole(bench):
 def test_a_file_without_documents_is_unreadable(bench, counts):
     lengths(bench, "en", counts)
     _, (english, _) = found(bench, DISTRIBUTION)
-    assert states([english]) == [["unreadable"]] and "found no counted document" in english.outcomes[0].reason
+    assert states([english]) == [["unreadable"]] and "want lengths with at least one" in english.outcomes[0].reason

@@ -73,7 +73,7 @@ class Record(TypedDict, total=False):
 
 
 def ancestor(record: Mapping[str, Any], job: str) -> Mapping[str, Any]:
-    """Facts about the ancestor of an output that the named `job` made; {} if no ancestor is of that job."""
+    """Facts about an output's ancestor that `job` made; {} without one."""
     ancestors: Iterable[Mapping[str, Any]] = record.get(ANCESTRY, {}).values()
     return next((facts for facts in ancestors if facts.get("job") == job), {})
 
@@ -191,7 +191,7 @@ def read_record(path: Path | str) -> Record:
 
 
 def read_unsealed(path: Path | str) -> Record:
-    """Reads a record without checking its digest, which older ones lack. Raises SteleError if missing or invalid."""
+    """Reads a record without checking its digest, which older records lack. Raises SteleError if missing or invalid."""
     path = Path(path)
     if not path.exists():
         raise SteleError(f"{path}: no such record; run the job that makes it first")

@@ -66,7 +66,7 @@ class BySeed(BaseModel):
 
 
 class Guess(BaseModel):
-    """Score of guessing by language, and the standard errors, over queries, of the result's distance from it."""
+    """Chance score by language, and standard errors over queries of the result minus chance."""
 
     languages: dict[str, FiniteFloat] = {}
     errors: dict[str, FiniteFloat] = {}

@@ -31,7 +31,7 @@ def text_files(data: Data, language: str, role: str) -> Sequence[Path]:
 
 
 def split_files(data: Data, language: str, role: str) -> Sequence[Path]:
-    """Finds a role's files in the split of the judgments, or in the only split, as MTEB's loader does.
+    """Finds a role's files in the judgments' split, or else in the only split, as MTEB's loader does.
 
     Raises SteleError if there are several splits, or if a numbered export lacks a file.
     """

@@ -99,7 +99,7 @@ def _tevatron_items(path: Path, language: str) -> Iterator[TrainingExample]:
     for where, item in json_lines(path):
         positives = [_tevatron_passage(p, where) for p in field(item, "positive_passages", list, where)]
         if positives and not any(passage.title or passage.text for passage in positives):
-            raise SteleError(f"{where}: passage {positives[0].id!r} has no text: this split names its passages only")
+            raise SteleError(f"{where}: passage {positives[0].id!r} has no text: this split has only ids of passages")
         negatives = [_tevatron_passage(p, where) for p in optional(item, "negative_passages", list, where)]
         yield TrainingExample(field(item, "query", str, where), positives, negatives, language)
 

@@ -180,7 +180,7 @@ def checked_judgments(paths: Sequence[Path]) -> int:
         if len(_not_in_corpus(data, subset, relevant)) == len(relevant):
             some = ", ".join(sorted(relevant)[:SHOWN])
             raise SteleError(
-                f"{qrels}: not one of the {len(relevant)} relevant documents ({some}) is in the corpus; both must be "
+                f"{qrels}: none of the {len(relevant)} relevant documents ({some}) is in the corpus; both must be "
                 "of one release"
             )
         for query in Beir().queries(data, QuerySet(subset, subset, subset)):

@@ -66,8 +66,8 @@ class Belebele(RetrievalReader):
         for row in _rows(data, self.asked_in(query_set)):
             if row.link not in passage:
                 raise SteleError(
-                    f"{_file(data, self.asked_in(query_set))}: a question is about {row.link}, which no passage of "
-                    f"{_file(data, query_set.collection)} is from; both must be of one release"
+                    f"{_file(data, self.asked_in(query_set))}: a question is about {row.link}, which is not in "
+                    f"{_file(data, query_set.collection)}; both must be of one release"
                 )
             judged.setdefault(number[row.question], {})[passage[row.link]] = 1
         return judged

@@ -44,7 +44,7 @@ class AdHocCollection(RetrievalReader):
         for number, fields in _topics(data, query_set.language).items():
             if not fields.get(name):
                 have = ", ".join(key for key, text in fields.items() if text) or "nothing"
-                raise SteleError(f"{path}: topic {number} has no {name}; it has {have}. Take another `field`")
+                raise SteleError(f"{path}: topic {number} has no {name}; it has {have}. Choose another `field`")
             yield Query(number, fields[name])
 
     def judgments(self, data: Data, query_set: QuerySet) -> Judgments:

@@ -40,7 +40,7 @@ class Mmarco(TrainingReader):
             queries = _texts(located(folder, f"{name}_queries.train.tsv"), relevant)
             passages = _texts(located(folder, f"{name}_collection.tsv"), wanted)
             if lacking := len(wanted - passages.keys()) + len(relevant.keys() - queries.keys()):
-                logger.warning("%s: lacks %d queries and passages that are judged", folder, lacking)
+                logger.warning("%s: lacks %d judged queries and passages", folder, lacking)
             for query, ids in relevant.items():
                 positives = [Passage(passage, "", passages[passage]) for passage in ids if passage in passages]
                 if positives and query in queries:

@@ -1,4 +1,4 @@
-"""SQuAD v2.0 as a training set for question answering: questions about paragraphs, of which a third has no answer.
+"""SQuAD v2.0 as a training set for question answering: questions about paragraphs, a third without an answer.
 
 It is a training set only. Native files: `{train,dev}-v2.0.json`. Any dataset with one file `train*.json` in this format
 can be read.

@@ -209,7 +209,7 @@ def _check_parts(paths: Sequence[Path]) -> None:
     whole = [None] if len(paths) == 1 and numbers[0] is None else list(range(len(paths)))
     if [None if number is None else int(number) for number in numbers] != whole:
         names = ", ".join(path.name for path in paths)
-        raise SteleError(f"{paths[0].parent}: {names}: want one archive, or all its parts from .00 on, and no other")
+        raise SteleError(f"{paths[0].parent}: {names}: want one archive, or all its parts from .00 on, nothing else")
 
 
 def _language(folders: Sequence[str]) -> str | None:

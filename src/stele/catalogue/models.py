@@ -54,7 +54,7 @@ def seen_questions(benchmark: str, model: str, setting: str) -> tuple[str, ...]:
 
 
 def _fine_tuned_on(benchmark: str, setting: str) -> Iterator[str]:
-    """Yields the training sets of a setting's fine-tuning, and of the fine-tunings from which it starts."""
+    """Yields the training sets of a setting's fine-tuning and of the earlier fine-tunings that it continues."""
     recipes = load("recipes")["finetuning"]
     name = load("settings")["settings"].get(benchmark, {}).get(setting, {}).get("recipe") or ""
     name = name.partition("-")[0]  # without a suffix for the training set's language

@@ -96,7 +96,7 @@ def check_scale(values: Facts, where: str) -> None:
         for name, forced in values.get(section, {}).items():
             _known(name, recipes[section], where, section)
             if section == "pairs" and "parts" in forced:
-                raise SteleError(f"{where}: pairs.{name}.parts: a scale has no say in it; remove this key")
+                raise SteleError(f"{where}: pairs.{name}.parts: a scale cannot set it; remove this key")
             check_recipe(section, {**recipes[section][name], **forced}, where, [section, name])
     for key, forced in values.get("models", {}).items():
         model = catalogue.entries(Model).get(key)

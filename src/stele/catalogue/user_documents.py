@@ -125,7 +125,7 @@ def by_language(place: Path | str, known: Mapping[str, Language]) -> dict[str, O
             sizes[language] += size
     if undetermined := files.get(UNDETERMINED):
         log.warning(
-            "%s: nothing says the language of %s%s; taken as `%s`. Name a folder or file by a language's code "
+            "%s: no language is stated for %s%s; `%s` is assumed. Name a folder or file by a language's code "
             "(de/, de.txt), or give each row a field `language`",
             where, min(undetermined), f" and {len(undetermined) - 1} more" * (len(undetermined) > 1), UNDETERMINED,
         )  # fmt: skip

@@ -244,7 +244,7 @@ def copy_project(root: Path, to: Path) -> Path:
 
 
 def start(folder: Path, log: Path, arguments: Sequence[str], environment: Mapping[str, str]) -> subprocess.Popen:
-    """Starts the workflow in a folder, in a new process group; its output goes to `log`."""
+    """Starts the workflow in a folder, in a new process group that writes to `log`."""
     command = [sys.executable, "-m", "snakemake", *arguments]
     with log.open("w") as output:
         return subprocess.Popen(

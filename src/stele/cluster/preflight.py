@@ -133,7 +133,7 @@ def _mount(path: Path) -> Path:
 
 
 def quotas(text: str) -> dict[Path, float]:
-    """Bytes left of a user's quota at each mount point, from the output of QUOTA (KiB); omits those without a limit.
+    """Bytes left of a user's quota by mount point, from the output of QUOTA (KiB); omits unlimited ones.
 
     >>> quotas("/home 1000* 500 1500 0 7 0 0 0\\n/data 10 0 0 0 1 0 0 0")
     {PosixPath('/home'): 512000.0}

@@ -63,7 +63,7 @@ def _devices(resources: Resources) -> int:
 
 
 def job_requests(plan: Plan, dag: Any) -> list[JobRequest]:
-    """Jobs of Snakemake's graph that must run and have outputs, each after the jobs that it waits for."""
+    """Jobs of Snakemake's graph that must run and have outputs, in topological order."""
     on = device(settings.read().gpu_model)
     layers = dag.toposorted({job for job in dag.jobs if dag.needrun(job)})  # after a dry run all jobs count as finished
     jobs = [job for layer in layers for job in sorted(layer, key=lambda job: (job.rule.name, str(job.wildcards)))]

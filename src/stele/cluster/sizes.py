@@ -133,7 +133,7 @@ class Known(NamedTuple):
 
 
 def shape_of(plan: Plan, model: str) -> Known:
-    """Shape of a model's encoder: that of the checkpoint that its pretraining started from, with its own attention."""
+    """Shape of a model's encoder: of its base checkpoint, with the model's own attention."""
     root, window = plan.models.root(model), plan.pretraining.attention_window(model)
     key = plan.world.standin(root)
     if key:
@@ -148,7 +148,7 @@ def shape_of(plan: Plan, model: str) -> Known:
 
 
 def standin_shape(plan: Plan, key: str) -> Shape:
-    """Shape of a stand-in: its recipe's sizes, the others from the stand-in that it continues from."""
+    """Shape of a stand-in: its recipe's sizes, and its base's for the rest."""
     recipe = plan.world.recipe(key)
     if isinstance(recipe, standins.Trained | standins.Causal):
         sizes = recipe.architecture

@@ -82,7 +82,7 @@ def pretraining_step(recipe: PretrainingRecipe, shape: Shape, fill: Fill) -> flo
 
 @cost_formula
 def standin(plan: Plan, wildcards: Any) -> Work:
-    """Work of a stand-in's training, counted as if all of it were masked language modelling."""
+    """Work of a stand-in's training, counted as masked language modelling."""
     shape, recipe = standin_shape(plan, wildcards.key), plan.world.recipe(wildcards.key)
     masked = recipe.mask_probability * recipe.batch * recipe.length
     head = masked * 2 * shape.width * (shape.width + shape.vocabulary)

@@ -114,7 +114,7 @@ READ_BY = {"page_entities": "wikidata_items", "knowledge_base": "wikipedia", "ti
 
 
 def texts(plan: Plan, rule: str, wildcards: Mapping[str, str]) -> list[str]:
-    """Datasets by whose texts a job's cost is counted; [] for a job that reads questions, vectors or results.
+    """Datasets whose texts determine a job's cost; [] for a job that reads questions, vectors or results.
 
     A rule that reads a corpus has the corpus' name. Knowledge-base pairs are counted by the dumps that they come from.
     """

@@ -92,7 +92,7 @@ def _read(parse: Callable[[str], Any]) -> BeforeValidator:
 
 
 def ends_in(*endings: str) -> AfterValidator:
-    """Validator of a file to write: raises SteleError before the work if its suffix is none of `endings`."""
+    """Validator of a file to write: raises SteleError before the work if its suffix is not in `endings`."""
 
     def check(file: Path) -> Path:
         if file.suffix not in endings:

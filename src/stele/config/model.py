@@ -243,9 +243,7 @@ def _check_model(key: str, model: Model, config: Config, where: Sources) -> None
         check_known("model", model.base, {*known, *config.models}, where("models", key, "base"))
         _check_ancestry(key, config, where("models", key, "base"))
         if model.base in known and not known[model.base].has_encoder:
-            raise SteleError(
-                f"{where('models', key, 'base')}: {model.base} has no encoder that a recipe could go on from"
-            )
+            raise SteleError(f"{where('models', key, 'base')}: {model.base} has no encoder to train further")
     if model.encoding:
         validate(SomeEncoding, model.encoding, where("models", key, "encoding"))
     for n, table in enumerate(model.tables):

@@ -68,7 +68,7 @@ def run(args: Cc100) -> None:
                 for document in islice(documents(untitled, CORPUS, args.language, dropped), args.limit):
                     writer.add(document)
         if not writer.counts["documents"]:
-            raise SteleError(f"{source}: not one document found; want paragraphs, with empty lines between documents")
+            raise SteleError(f"{source}: found no document; want paragraphs, with empty lines between documents")
         records.write_folder_record(
             folder / args.output.name,
             job=JOB,

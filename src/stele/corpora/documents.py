@@ -77,7 +77,7 @@ def run(args: Documents) -> None:
                 if number < SAMPLED:
                     letters += letters_by_script(" ".join(islice(document.sentences, SENTENCES)))
         if not writer.counts["documents"]:
-            raise SteleError(f"{_shown(source, names)}: not one document with a sentence found ({_counts(dropped)})")
+            raise SteleError(f"{_shown(source, names)}: found no document with a sentence ({_counts(dropped)})")
         # notes for the user
         number = writer.counts["documents"]
         notes = _notes(_shown(source, names), language, number, of_one_sentence, dropped, letters)

@@ -84,7 +84,7 @@ def run(args: KnowledgeBase) -> None:
         raise SteleError(f"{args.output.parent}: cannot be written ({error})") from None
     log.info("knowledge_base %s: %s", args.language, counts)
     if not counts["pages_with_entity"]:
-        log.warning("%s: not one of %d pages has an entity in %s", args.language, counts["pages"], entities)
+        log.warning("%s: none of %d pages has an entity in %s", args.language, counts["pages"], entities)
 
 
 def build(connection, folder: Path, documents: list[Path], entities: Path, site: Site, total: int) -> dict:

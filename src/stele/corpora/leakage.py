@@ -88,7 +88,7 @@ def run(args: Leakage) -> None:
         leaked = of_kind["exact"] + of_kind["near"]
         say = log.warning if leaked else log.info
         say(
-            "%s: %d of %d %s stand in the %d documents (%d as they are, %d nearly)%s",
+            "%s: %d of %d %s occur in the %d documents (%d verbatim, %d nearly)%s",
             args.benchmark, leaked, of_kind["texts"], kind, total, of_kind["exact"], of_kind["near"],
             _as(examples, kind),
         )  # fmt: skip

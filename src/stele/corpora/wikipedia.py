@@ -132,8 +132,8 @@ class Aside:
         """
         if repeated := _repeated(self.ids):
             raise SteleError(
-                f"{path}: {repeated} pages have the id of an earlier page, which happens in no dump of one wiki; "
-                "it may be put together from several dumps: fetch it again"
+                f"{path}: {repeated} pages have the id of an earlier page, unlike in any wiki's dump; "
+                "it may combine several dumps: fetch it again"
             )
         if self.rejects > max(REJECTS, REJECTED_SHARE * (documents + self.rejects)):
             raise SteleError(f"{path}: {self.rejects} pages could not be parsed; the first: {self.first_reject}")

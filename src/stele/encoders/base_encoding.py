@@ -102,7 +102,7 @@ def write_encoding(folder: Path, base: Path, model: Any, stated: EncodingSpec | 
 
 
 def _write_said(folder: Path, base_spec: EncodingSpec, spec: EncodingSpec) -> None:
-    """Replaces the folder's prompts and lengths by those configured for its base."""
+    """Replaces the folder's prompts and lengths by its base's configured ones."""
     stated = {QUERY: base_spec.query_prompt, PASSAGE: base_spec.passage_prompt}
     chosen = {name: text for name, text in filled_prompts(spec).items() if text != stated[name]}
     if chosen:

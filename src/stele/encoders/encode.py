@@ -68,7 +68,7 @@ class Encoder:
 
     @property
     def labels(self) -> list[str]:
-        """Labels of results with this encoder, besides those of its checkpoint."""
+        """Labels of results with this encoder, in addition to its checkpoint's."""
         return [UNPROMPTED] if self.unprompted else []
 
     def facts(self) -> dict[str, Any]:

@@ -79,7 +79,7 @@ class Choices:
 
 
 def of_one_benchmark(systems: Mapping[str, Scores]) -> dict[str, Scores]:
-    """Gives systems whose files state no benchmark that of the others, whose queries they must have."""
+    """Assigns the others' benchmark to systems whose files state none; they must have the same queries."""
     benchmark = next((system.benchmark for system in systems.values() if system.benchmark), None)
     return {name: replace(system, benchmark=system.benchmark or benchmark) for name, system in systems.items()}
 

@@ -139,7 +139,7 @@ LONGEST = 200  # most bytes of a name, so that the temporary one has less than 2
 
 
 def _stem(path: Path) -> str:
-    """The part of a temporary name that says what it is for: the path's name, or a digest of a very long one."""
+    """The stem of a temporary name: the path's name, or a digest of a very long one."""
     name = os.fsencode(path.name)
     return path.name if len(name) <= LONGEST else hashlib.sha256(name).hexdigest()
 
@@ -186,7 +186,7 @@ def _sync(path: Path) -> None:
 
 
 def _is_unfinished(folder: Path) -> bool:
-    """Whether a folder lies in one that this process still writes and `atomic_directory` will flush as a whole."""
+    """Whether a folder is in one that this process still writes, which `atomic_directory` will flush."""
     return any(part.startswith(".") and part.endswith(f".{os.getpid()}.{PART}") for part in folder.parts)
 
 

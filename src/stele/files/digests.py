@@ -88,7 +88,7 @@ def _files(folder: Path, skip: Collection[str]) -> Iterator[tuple[str, Path]]:
 
 
 def facts_digest(facts: Mapping[str, FileFacts], layout: Any = None) -> str:
-    """Digest of files' names and contents, from their facts, and of the layout by which they are read."""
+    """Digest of files' names and contents, from their facts, and of their layout."""
     files = {name: facts_of_file["sha256"] for name, facts_of_file in facts.items()}
     return digest([files, layout] if layout else files)
 

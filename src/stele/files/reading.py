@@ -180,7 +180,7 @@ class TarMember(tarfile.TarInfo):
         except tarfile.HeaderError as error:
             raise tarfile.ReadError(f"cut short, or a damaged header ({error})") from None
         if member.size < 0 or archive.offset <= member.offset:
-            raise tarfile.ReadError(f"member {member.name!r} has a size below zero")
+            raise tarfile.ReadError(f"member {member.name!r} has a negative size")
         return member
 
 
@@ -293,7 +293,7 @@ def unpacked_blocks(path: Path) -> Iterator[bytes]:
 
 
 def refuse_pipe(path: Path) -> None:
-    """Raises SteleError for a pipe, as `<(zcat run.gz)`: a second reading would take what is left for the whole."""
+    """Raises SteleError for a pipe, as `<(zcat run.gz)`: it cannot be read twice."""
     if path.is_fifo():
         raise SteleError(f"{path}: a pipe, which can be read only once; write it to a file first")
 
@@ -306,7 +306,7 @@ def refuse_closed(error: OSError) -> None:
 
 
 def find_file(folder: Path, patterns: Sequence[str], wanted: str) -> Path:
-    """Finds the one file in or below `folder` whose name fits the first pattern that any fits.
+    """Finds the only file in or below `folder` that matches the first pattern with a match.
 
     Raises SteleError, which says what is `wanted` and lists the files, if none or several fit.
     """

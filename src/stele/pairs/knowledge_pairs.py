@@ -87,7 +87,7 @@ def run(args: KnowledgePairs) -> None:
         )
     log.info("%s %s: %s", recipe.method, args.part, facts)
     if not pairs:
-        log.warning("%s: not one %s pair of %d candidates", args.part, recipe.method, candidates)
+        log.warning("%s: no %s pair among %d candidates", args.part, recipe.method, candidates)
 
 
 def mine(

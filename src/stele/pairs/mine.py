@@ -97,7 +97,7 @@ def run(args: Mine) -> None:
         )
     log.info("%s %s: %s", recipe.method, args.language, facts)
     if not stored["examples"]:
-        log.warning("%s: not one %s example in %d documents", args.language, recipe.method, facts["documents"])
+        log.warning("%s: no %s example in %d documents", args.language, recipe.method, facts["documents"])
 
 
 def summary(counts: Counter[str]) -> dict[str, object]:

@@ -97,7 +97,7 @@ def run(args: SectionPairs) -> None:
         )
     log.info("%s %s: %s", recipe.method, args.part, facts)
     if not facts["pairs"]:
-        log.warning("%s: not one pair of sections", args.part)
+        log.warning("%s: no pair of sections", args.part)
 
 
 def read_sides(sides: Sequence[Side]) -> tuple[dict[str, dict[str, int]], list[Sections]]:

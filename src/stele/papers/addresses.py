@@ -1,7 +1,7 @@
 """Addresses of a paper's printed numbers: cells of its tables, points of its figures.
 
 An address is a table or a figure and a pattern, `*` and `?` allowed within each part: `group/row/line/column` in a
-table, where the column is the one that the paper prints a number in, and `panel/series/point` in a figure, a point by
+table, whose column is the one with the printed number, and `panel/series/point` in a figure, a point by
 its place on the horizontal axis. If the pattern matches nothing, the error names its first wrong part and the nearest
 key.
 """

@@ -37,7 +37,7 @@ class Target(Strict):
     @model_validator(mode="after")
     def _one_kind(self) -> Target:
         if self.language and self.average:
-            raise ValueError(f"a target is of one `language` or of an `average`; found {self.language} and an average")
+            raise ValueError(f"a target has one `language` or an `average`, not both; found {self.language}")
         return self
 
 

@@ -85,7 +85,7 @@ class AdaptationParts:
         return as_json({**self.values.model_dump(), "benchmarks": benchmarks, "seeds": seeds, "looks": looks})
 
     def leakage(self) -> dict[str, str]:
-        """Records, by benchmark, of which of its texts occur in the training documents."""
+        """Records of a benchmark's texts that occur in the training documents, by benchmark."""
         return {name: self.paths.leakage(name, self.values.methods[0]) for name in self.values.benchmarks}
 
     def held_out(self) -> dict[str, str]:

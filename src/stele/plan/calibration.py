@@ -42,7 +42,7 @@ class Calibration:
 
     @cached_method
     def lacking(self, language: str) -> str | None:
-        """The reason why a language cannot be calibrated (the corpus has no text in it), else None."""
+        """Why a language cannot be calibrated (the corpus has no text in it), else None."""
         corpus = self.corpus
         if language not in self.data.languages_of(corpus):
             name = "CC-100" if corpus == "cc100" else f"user_data.{corpus}"
@@ -78,7 +78,7 @@ class Calibration:
 
     @cached_method
     def pairs(self, recipe: str) -> list[str]:
-        """Language pairs to rotate, one direction each; none of a benchmark that would mix real and generated data."""
+        """Language pairs to rotate, one direction each; skips benchmarks that would mix real and generated data."""
         pairs: dict[frozenset[str], str] = {}
         for benchmark in self.benchmarks(recipe):
             if not self.data.mixture_problem(benchmark, [self.corpus, *self.data.of_benchmark(benchmark)]):

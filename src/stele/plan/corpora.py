@@ -66,7 +66,7 @@ class Corpora:
 
     @cached_method
     def user_files(self, dataset: str, part: str) -> dict[str, int] | None:
-        """Bytes, by path, of the user's files for a part of a dataset; None if the dataset is not the user's."""
+        """Path -> bytes of the user's files for a part of a dataset; None if the user gives none."""
         folder = self.data.users_folder(dataset)
         if not folder:
             return None

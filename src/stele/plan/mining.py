@@ -28,7 +28,7 @@ class Mining:
         return recipes.scaled("pairs", mining, self.settings.sizes)
 
     def text_recipe(self, mining: str) -> Values:
-        """The recipe keys that determine the texts of knowledge pairs: all but token lengths, which change no text."""
+        """The recipe keys that determine the texts of knowledge pairs: all but token lengths."""
         return self.recipe(mining).given(exclude=OF_TOKENS)
 
     def token_recipe(self, mining: str) -> Values:

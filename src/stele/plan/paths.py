@@ -71,7 +71,7 @@ class Paths:
         return self.work(f"neighbours/{model}/pt{seed}/record.json")
 
     def leakage(self, benchmark: str, model: str) -> str:
-        """Record of which texts of a benchmark occur in the documents that a model is trained on."""
+        """Record of a benchmark's texts that occur in a model's training documents."""
         return self.work(f"leakage/{benchmark}/{model}/record.json")
 
     @property

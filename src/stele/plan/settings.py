@@ -22,8 +22,8 @@ Method = TypeVar("Method", bound=Callable)
 
 
 def unreadable(error: OSError) -> SteleError:
-    """The message for a file of the user's that cannot be read while a run is planned."""
-    return SteleError(f"{error.filename}: cannot be read ({error.strerror}); mend it or take it away")
+    """The message for a user's file that cannot be read while a run is planned."""
+    return SteleError(f"{error.filename}: cannot be read ({error.strerror}); repair or remove it")
 
 
 def cached_method(method: Method) -> Method:
@@ -88,7 +88,7 @@ class Settings:
 
     @cached_property
     def scale_folder(self) -> str:
-        """The scale's name as a folder name; for a scale file of the user's, its stem."""
+        """The scale's name as a folder name; a scale file's stem."""
         return Path(self.scale).stem
 
 

@@ -108,7 +108,7 @@ class Sources:
 
     @cached_method
     def checkpoint_content(self, model: str) -> str:
-        """Digest of the files that are read of the user's folder of a checkpoint, wherever the folder is."""
+        """Digest of the files read from the user's checkpoint folder; does not depend on the folder's place."""
         folder = self.models.checkpoint_source(model).get("path")
         if not folder or self.world.standin(model):
             return ""

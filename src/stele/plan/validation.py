@@ -159,7 +159,7 @@ def _check_equal_compute(plan: Plan, key: str, place: str) -> None:
 
 
 def _check_texts(plan: Plan, key: str, place: str) -> None:
-    """Refuses languages in which a dataset that a model is pretrained on has no text."""
+    """Refuses languages without text in a model's pretraining dataset."""
     if reason := plan.pretraining.without_documents(key):
         raise SteleError(f"{place}: {reason}")
     for dataset, part in plan.pretraining.texts(key):

@@ -101,7 +101,7 @@ def run(args: Pretrain) -> None:
     encoding = trained_encoding(stated, wanted_pooling, objective.pooling, model.config)
     changes = encoding_changes(stated, encoding)
     if changes:
-        log.warning("%s: not encoded as its base, as the recipe says: %s", args.model, "; ".join(changes))
+        log.warning("%s: not encoded as its base, by its recipe: %s", args.model, "; ".join(changes))
 
     # bits per character before and after a conversion to windows, before any training
     bits, measured = {}, partial(measured_bits, tokenizer=tokenizer, recipe=recipe, tasks_of=tasks_of, process=process)

@@ -109,7 +109,7 @@ def judge(ours: float, score: PublishedScore, incomparable: str = "") -> tuple[S
     if incomparable:
         return "not comparable", incomparable
     if not math.isfinite(ours):
-        return "not comparable", "ours is no number"
+        return "not comparable", "ours is not a number"
     if not score.judges:
         return "context", f"the source is {score.status}"
     distance = abs(ours - score.value)
@@ -119,7 +119,7 @@ def judge(ours: float, score: PublishedScore, incomparable: str = "") -> tuple[S
 
 
 def _incomparable_result(result: Result) -> str:
-    """Reason why no number of a result can be compared with published ones; "" if they can."""
+    """Why a result cannot be compared with published numbers; "" if it can."""
     for label, why in (
         (GENERATED, "the data are generated"),
         (STAND_IN, "the checkpoint is a stand-in"),
@@ -275,7 +275,7 @@ def _mean(scores: Mapping[str, PublishedScore], value: CellSource) -> PublishedS
 
 @cache
 def _covered(benchmark: str, subset: str) -> frozenset[str]:
-    """Our languages that a source's subset covers; empty if it covers other languages too, or none of ours."""
+    """Our languages that a source's subset covers; empty if it covers any other."""
     language, entry = language_of(benchmark, subset), catalogue.entry(Benchmark, benchmark)
     if language == AVERAGE:
         return frozenset(() if entry.whole else entry.languages)

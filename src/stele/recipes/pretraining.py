@@ -199,7 +199,7 @@ class PretrainingRecipe(Optimisation):
         return sequences, max(lengths)
 
     def encoded_at_a_time(self) -> list[tuple[int, int]]:
-        """(sequences encoded at a time, most tokens of one) for the objective, then for MLM if it is beside it."""
+        """(sequences encoded at a time, most tokens of one) of the objective, then of MLM if it is a task too."""
         groups = [self.longest_group()]
         if self.mlm_beside:
             groups.append((self.mlm_sequences, self.mlm_length))

@@ -1,4 +1,4 @@
-"""Recipes of stand-ins for public checkpoints: a class for each kind, whose name in lower case is the kind's.
+"""Recipes of stand-ins for public checkpoints: one class per kind, named like the kind.
 
 Apart from the code that makes stand-ins (`stele_world.standins`): planning does not need torch.
 """
@@ -81,12 +81,12 @@ class Recipe(Strict):
 
     @property
     def own_layers(self) -> int | None:
-        """Number of layers; None: as many as the first stand-in from which it continues."""
+        """Number of layers; None: as in the first base."""
         sizes = getattr(self, "architecture", None) or self
         return getattr(sizes, "layers", None)
 
     def of(self, languages: Iterable[str]) -> list[str]:
-        """Languages that the stand-in reads: English alone, or all `languages`."""
+        """Languages that the stand-in reads: only English, or all `languages`."""
         return ["en"] if self.english else list(languages)
 
 

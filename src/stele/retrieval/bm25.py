@@ -192,7 +192,7 @@ class Bm25Job:
         return Bm25sEngine(texts, folder, splits, threads, rounded)
 
     def folder(self, query_set: QuerySet) -> Path:
-        """State folder of a query set; each has an index of its own, which has only the terms of its queries."""
+        """State folder of a query set, whose index has only the terms of its queries."""
         return self.state / "searches" / query_set.name
 
     def contents(self, query_set: QuerySet) -> Iterator[tuple[str, str]]:

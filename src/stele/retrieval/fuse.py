@@ -1,6 +1,6 @@
 """Fuse the rankings of term matching and of dense retrieval; choose the weight by cross-validation.
 
-Topics are divided into five folds; the weight of a fold is the one with the best AP over the topics of the other four
+Topics are divided into five folds; a fold's weight is the best one, by AP, on the topics of the other four folds
 (Shi et al., sections 3 and 5). The fused run, in canonical order, goes to runs/; alpha.csv beside it has the folds, the
 weight of each, and the AP of every weight. The job takes seconds: a killed one starts anew.
 

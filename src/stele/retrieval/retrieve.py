@@ -137,7 +137,7 @@ class RetrievalJob:
 
         # the arguments
         if args.limit and args.keep_index:
-            raise SteleError("--keep-index, --limit: --limit makes no whole index; leave out one of them")
+            raise SteleError("--keep-index, --limit: with --limit the index is incomplete; leave out one of them")
         if args.vectors and (other := [name for name in WITHOUT_VECTORS if getattr(args, name)]):
             option = other[0].replace("_", "-")
             raise SteleError(f"--vectors, --{option}: stored vectors are used unchanged; leave one of them out")

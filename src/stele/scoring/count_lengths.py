@@ -42,7 +42,7 @@ def run(args: CountLengths) -> None:
     clock, data = records.start(), data_records(args.data)
     read_documents = load_counts(args.dataset).documents
     if read_documents is None:
-        raise SteleError(f"--dataset {args.dataset}: its documents have no lengths that are counted")
+        raise SteleError(f"--dataset {args.dataset}: the lengths of its documents are not counted")
     from stele.encoders.tokenizer import load_tokenizer
 
     tokenizer = load_tokenizer(args.tokenizer.parent)

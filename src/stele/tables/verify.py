@@ -44,9 +44,9 @@ def run(args: Verify) -> None:
         again = dict.fromkeys(damage.record for damage in damages if isinstance(damage, Damage))
         lines = [f"{amount(len(damages), 'finding')}:", *map(str, damages), *([rebuild(again)] if again else [])]
         raise SteleError("\n".join(lines))
-    print(f"{folder}: every file is as its manifest says, every result as its record says")
+    print(f"{folder}: all files match the manifest, all results their records")
     for built in args.built:
-        print(f"{built}: every file is as its record says")
+        print(f"{built}: all files match their records")
 
 
 def against_own_records(folder: Path) -> Iterator[Damage | str]:

@@ -30,7 +30,7 @@ def generator(*key: int | str) -> np.random.Generator:
 
 
 def language_probabilities(sizes: Mapping[str, int], alpha: float) -> dict[str, float]:
-    """Probability of each language, ~ (n_l / n) ** alpha (MSM: 0.3; XLM-R, section 3.1). Raises SteleError for size 0.
+    """Probabilities proportional to (n_l / n) ** alpha (MSM: 0.3; XLM-R, section 3.1). Raises SteleError for size 0.
 
     >>> {k: round(v, 3) for k, v in language_probabilities({"en": 1000, "sw": 1}, 0.3).items()}
     {'en': 0.888, 'sw': 0.112}

@@ -84,7 +84,7 @@ def _names(types: Sequence[str], seed: int) -> list[tuple[str, tuple[str, ...]]]
                 taken |= titles
                 break
         else:
-            raise SteleError(f"world: the sounds of names are too few for {len(types)} entities; want fewer")
+            raise SteleError(f"world: too few distinct names for {len(types)} entities; want fewer")
         result.append((type_, words))
     return result
 

@@ -253,5 +253,5 @@ def filled(model: PreTrainedModel, weights: Mapping[str, Any], new: str = "") ->
     lacking, unexpected = model.load_state_dict(dict(weights), strict=False)
     wrong = [name for name in lacking if not (new and name.startswith(new))] + list(unexpected)
     if wrong:
-        raise SteleError(f"a stand-in's weights do not fit the one that continues from it: {', '.join(wrong[:3])}")
+        raise SteleError(f"the weights of a base do not fit its stand-in: {', '.join(wrong[:3])}")
     return model

@@ -176,7 +176,7 @@ def mean_terms(combinations: Sequence[Sequence[Term]]) -> list[Term]:
 
 
 def by_language(terms: Sequence[Term]) -> list[list[Term]]:
-    """Splits a combination by language; returns it whole if its terms are of different languages."""
+    """Splits a combination by language; returns it whole if its terms differ in language."""
     strata = {tuple(language.stratum for language in term.languages) for term in terms}
     if len(strata) > 1:
         return [[*terms]]

@@ -36,7 +36,7 @@ ROUNDING = 1e-12  # relative to the summands: smaller differences are rounding
 
 
 class Part(NamedTuple):
-    """One part of a squared standard error; `seeds` is the number it was estimated from, 0 for a part of queries."""
+    """One part of a squared standard error, estimated from `seeds` seeds (0: from queries)."""
 
     variance: float
     freedom: float

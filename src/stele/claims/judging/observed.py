@@ -146,7 +146,7 @@ class Runs:
         return np.array([numbers.setdefault(paired.question(query, language), len(numbers)) for _, query in keys])
 
     def languages(self, reference: CellSource) -> list[str] | Absent:
-        """Languages of a value in which its row has results, or the reason why there are none."""
+        """Languages in which a value's row has results, or the reason why it has none."""
         system = self.system(reference.result)
         if isinstance(system, Absent):
             return system

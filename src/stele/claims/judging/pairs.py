@@ -40,7 +40,7 @@ class Value:
 
     @property
     def terms(self) -> list[tuple[float, PrintedValue]]:
-        """Printed values of which this value is the sum, each with its factor, in the unit of the first."""
+        """Printed values, each with its factor, whose sum is this value, in the unit of the first."""
         if self.subtracted is None:
             return [(1.0, self.at)]
         unit = self.at.scale / self.subtracted.at.scale
@@ -93,7 +93,7 @@ def bar_of(value: Value, bars: Bars) -> float:
 
 
 def values_at(address: Address, paper: PrintedPaper) -> list[Value]:
-    """Values at an address, minus those that its `minus` names. Raises SteleError if the paper lacks the address."""
+    """Values at an address, each minus the value at its `minus`. Raises SteleError if the paper lacks the address."""
     values = [_printed(entry) for entry in printed_at(address, paper)]
     if address.minus is None:
         return values
@@ -228,7 +228,7 @@ def series_of(claim: Claim, paper: PrintedPaper) -> list[list[Value]]:
         matched = {pair.left.name: pair.right for pair in pair_values(first, values, several=False)}
         for points_of_series in series:
             if (name := points_of_series[0].name) not in matched:
-                raise SteleError(f"{name} is twice among the points; name each point once")
+                raise SteleError(f"{name} is given twice in `points`; give it once")
             points_of_series.append(matched[name])
     return series
 
@@ -262,8 +262,8 @@ def instead(address: Address, target: Target | None) -> Address:
 def control_pairs(claim: Claim, control: Control, paper: PrintedPaper) -> list[Pair]:
     """Pairs of a control: the claim's pairs with the control's targets, each pair of systems once.
 
-    A control that names no setting keeps the claim's: sides with different settings are not paired. A metric that it
-    names for one side is that of both, since two metrics cannot be compared.
+    A control that names no setting keeps the claim's: sides with different settings are not paired. A metric
+    named for one side applies to both, since two metrics cannot be compared.
     """
     left, right = control.left, control.right
     if metric := control.metric:

@@ -257,8 +257,8 @@ def _page(element: etree._Element, site: Site, unmarked: re.Pattern[str]) -> Pag
 def _redirect(element: etree._Element, text: str, unmarked: re.Pattern[str]) -> str | None:
     """Target of a redirect as the export gives it; None for other pages.
 
-    Exports before format 0.4 do not mark redirects, those before 0.6 do not give targets: there the text is parsed. In
-    a marked one any word stands for a redirect.
+    Exports before format 0.4 do not mark redirects, exports before 0.6 no targets: there the text is parsed. In a
+    marked page any word may stand for "#REDIRECT".
     """
     node = element.find("{*}redirect")
     if node is not None and node.get("title"):

@@ -83,7 +83,7 @@ class Site:
     def shows_nothing(self, prefix: str, rest: str) -> bool:
         """Whether a link `[[prefix:rest` shows no text: a link to a category, or to a file by prefix or file type.
 
-        A link to `Media:` shows its text.
+        A `Media:` link shows its text.
         """
         number = self._namespace(prefix)
         return number in (FILE, CATEGORY) or (number is None and _MEDIA.search(rest) is not None)

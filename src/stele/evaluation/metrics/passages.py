@@ -130,11 +130,11 @@ class TokenRecall(PassageMetric):
         return values
 
     def forms(self, case: Case, row: int) -> Collection[str]:
-        """Strings of which one must occur in the passages, for the question of a row."""
+        """Strings for the question of a row, one of which must occur in the passages."""
         return span_answers(case, row)
 
     def notes(self, case: Case) -> dict[str, int]:
-        """Number of counted questions none of whose answers stays whole when a text around it is tokenised.
+        """Number of counted questions whose answers are all split when a text around them is tokenised.
 
         The text is `x ANSWER y`; the neighbours of an answer in a passage can differ, so the count is an estimate.
         """

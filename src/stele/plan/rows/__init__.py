@@ -65,7 +65,7 @@ class Kind(ABC):
 
     @abstractmethod
     def seeds(self, row: RunKey, pretraining: list[int], finetuning: list[int]) -> list[str]:
-        """Names of a row's seeds, as in its file names; 0 stands for the seeds of a training that it does without."""
+        """Names of a row's seeds, as in its file names; 0 for a training that it does not have."""
 
     @abstractmethod
     def downloads(self, row: RunKey) -> set[str]:

@@ -136,7 +136,7 @@ class EncodedCollection:
         self.size = self.processes.all_reduce_sum(self.rows)
         self.cut = self.processes.all_reduce_sum(cut_in(self.part, self.layout.key))
         if self.size == 0:
-            raise SteleError(f"collection {self.name}: there is no passage in it")
+            raise SteleError(f"collection {self.name}: it has no passage")
         if self.processes.is_main:
             self._refuse_repeated_id()
 

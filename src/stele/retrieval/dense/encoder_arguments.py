@@ -89,7 +89,7 @@ class CalibrationTransforms:
             side = language, self._pairs.setdefault(query_set.language, query_set.name)
             is_of_side = query_set.collection.partition("-of-")[0] == language  # Belebele reverses its pairs
             if not (dash and is_of_side) or self._collections.setdefault(query_set.collection, side) != side:
-                raise SteleError(f"--calibration: {query_set.name}: want a benchmark of language pairs, as tatoeba")
+                raise SteleError(f"--calibration: {query_set.name}: want a benchmark of language pairs, e.g. tatoeba")
 
     def of_collection(self, collection: str) -> VectorTransform:
         """Returns the transform to apply to the vectors of a collection's passages."""

@@ -155,7 +155,7 @@ def _stored(ids: list[str], block: np.ndarray, layout: Layout) -> np.ndarray:
 
 
 def _grown(path: Path, size: int):
-    """Opens a file for writing at byte `size`; drops the bytes after it, which are of an unfinished block."""
+    """Opens a file for writing at byte `size`; drops the bytes after it, an unfinished block."""
     path.touch()
     handle = open(path, "r+b")  # noqa: SIM115 - the caller closes it
     handle.truncate(size)

@@ -86,7 +86,7 @@ def write_index(folder: Path, items: Iterable[tuple[str, str]], terms: Terms, nu
                 np.savez(handle, **make_block(batch, terms, number)._asdict())
             done += 1
         if not done:
-            raise SteleError(f"collection {folder.name}: there is no passage in it")
+            raise SteleError(f"collection {folder.name}: it has no passage")
     ids = np.concatenate(list(_read(folder, "ids")))
     if is_new:
         ordered = np.sort(ids)
@@ -219,7 +219,7 @@ class _BestRows:
         self.scores[query], self.rows[query] = scores, rows
 
     def ranked(self, query: int, ids: np.ndarray, ties: Ties = "highest") -> tuple[np.ndarray, np.ndarray]:
-        """Rows (int64) and scores (float32) of a query's k best passages, best first; `ids` are of all passages."""
+        """Rows (int64) and scores (float32) of a query's k best passages, best first; `ids` has all passages."""
         sign = 1 if ties == "highest" else -1
         order = np.lexsort((ids[self.rows[query]], sign * self.scores[query]))[::-sign][: self.k]
         return self.rows[query][order], self.scores[query][order]

@@ -133,7 +133,7 @@ def _query_sets(
     judged = [s for s in possible if languages is None or s.language in languages]
     chosen = [s for s in judged if any(_holds(named, made, s, names) for named, made in held)]
     if unused := sorted(parts & {s.language for s in judged} - {s.language for s in chosen}):
-        logger.warning("--data: judgments of %s, of which no run is given; they are not scored", ", ".join(unused))
+        logger.warning("--data: judgments of %s without a run are not scored", ", ".join(unused))
     return chosen
 
 
@@ -223,7 +223,7 @@ def _left_out(name: str, data: Data, query_set: QuerySet, run: Run, where: str) 
 
 
 def _check_collection(query_set: QuerySet, run: Run, right: Mapping[str, Any]) -> None:
-    """Warns if no passage of a run is judged: the system may be poor, or the ids may be of another collection."""
+    """Warns if no passage of a run is judged: the system may be poor, or the ids may be another collection's."""
     import pyarrow.compute
 
     judged = {name for answer in right.values() if isinstance(answer, Mapping) for name in answer}

@@ -129,7 +129,7 @@ class _Listening:
 @functools.cache
 def _say_that_it_waits(reason: str) -> None:
     print(
-        f"Stele: SLURM takes no further job for now. Submitting waits until it does, which costs no attempt. {reason}",
+        f"Stele: SLURM takes no further job for now. Stele submits later, without using up an attempt. {reason}",
         file=sys.stderr,
         flush=True,
     )

@@ -105,7 +105,7 @@ def _complete(url: str, part: Path, expected: Expected, policy: Policy) -> Expec
             except Exception as error:  # other client errors: hosts, ports, headers
                 if exhausted(error):
                     raise
-                raise Failed(f"{url}: the answer cannot be read ({http.reason(error)})") from error
+                raise Failed(f"{url}: the response cannot be read ({http.reason(error)})") from error
             if isinstance(failure, StalePartial):
                 discard(part)
             gained = size(part) - reached
@@ -149,7 +149,7 @@ def _request(session: Any, url: str, part: Path, expected: Expected, policy: Pol
             part.touch()
             return published
         if encoding := http.encoding(response, url):
-            raise Failed(f"{url}: the answer has {encoding}, which was not requested: not the file itself")
+            raise Failed(f"{url}: the response is encoded ({encoding}), which was not requested")
         if start == 0:
             discard(part)
             if http.is_page(response, url) and not checkable:

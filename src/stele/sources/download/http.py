@@ -156,9 +156,9 @@ def get(
     for _ in range(HOPS + 1):
         scheme = urlsplit(address).scheme
         if scheme not in ("http", "https"):
-            raise Failed(f"{url}: leads to {address[:200]!r}, which is not an http address; not followed")
+            raise Failed(f"{url}: redirects to {address[:200]!r}, which is not an http address; not followed")
         if urlsplit(url).scheme == "https" and scheme == "http" and not checkable:
-            raise Failed(f"{url}: leads to {address[:200]!r}, which is not encrypted; not followed")
+            raise Failed(f"{url}: redirects to {address[:200]!r}, which is not encrypted; not followed")
         try:
             response = session.get(address, headers=headers, stream=True, timeout=(policy.connect, policy.read))
         except (requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError) as error:
@@ -172,7 +172,7 @@ def get(
             address = urljoin(address, location)
             urlsplit(address)
         except ValueError as error:
-            raise Failed(f"{url}: leads to {location[:200]!r}, which is no address ({error}); not followed") from None
+            raise Failed(f"{url}: redirects to {location[:200]!r}, not an address ({error}); not followed") from None
     raise Failed(f"{url}: leads to more than {HOPS} redirects; none is followed further")
 
 

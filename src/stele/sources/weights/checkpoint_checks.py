@@ -208,7 +208,7 @@ def check_sizes(folder: Path) -> None:
     for index in sorted(folder.glob("*.safetensors.index.json")):
         for shard in sorted(set(read_weight_map(index).values())):
             if not (folder / shard).is_file():
-                raise SteleError(f"{index}: names {shard}, which is not there; fetch the checkpoint again")
+                raise SteleError(f"{index}: names {shard}, which is missing; fetch the checkpoint again")
     for path in sorted(folder.glob("*.safetensors")):
         with reading(path, "safetensors file", "fetch it again"), safe_open(path, framework="pt") as weights:
             for name in weights.keys():  # noqa: SIM118 (no mapping)

@@ -36,7 +36,7 @@ class Amount(NamedTuple):
 
     @property
     def share(self) -> str:
-        """The share of cut texts in percent; one that would read 0 though a text was cut is said to be below .01."""
+        """The share of cut texts in percent; "< 0.01 %" if it would round to 0."""
         if self.cut is None or not self.texts:
             return "not counted"
         percent = 100 * self.cut / self.texts

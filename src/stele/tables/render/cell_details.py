@@ -225,5 +225,5 @@ def command(results: Results, paths: Sequence[Path]) -> str:
 
 
 def files_of(cell: Cell, results: Results) -> list[Path]:
-    """Result files of one cell, one for each seed of the table's own; empty for a cell without a result."""
+    """Result files of a cell, one per seed if the table has seeds of its own; empty for a cell without a result."""
     return results.paths(cell.reference.result, cell.seeds) if cell.reference else []

@@ -175,7 +175,7 @@ def read_lengths(path: Path) -> Lengths:
     with reading(path, *DRAWN):
         counts = [(int(row["tokens"]), int(row["documents"])) for row in _rows(path, ("tokens", "documents"))]
     if not counts or any(tokens < 0 or documents < 1 for tokens, documents in counts):
-        raise SteleError(f"{path}: found no counted document, or a length without one; remove it and run again")
+        raise SteleError(f"{path}: want lengths with at least one document each; remove it and run again")
     return Lengths(sorted(counts))
 
 

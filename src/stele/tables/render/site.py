@@ -135,7 +135,7 @@ class Contents:
 
     @cached_property
     def labels(self) -> list[str]:
-        """Labels of every page: those of all tables, and of results that are in no table."""
+        """Labels of every page, from all tables and from results outside tables."""
         labels = shared_labels([drawn.summary for paper in self.papers for drawn in paper.tables])
         labels += [label.partition(" (")[0] for row in self.rows for label in row.result.labels]
         texts = list(dict.fromkeys(labels))

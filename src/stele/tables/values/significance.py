@@ -90,7 +90,7 @@ def p_value(test: ModuleType, system: scores.Scores, baseline: scores.Scores, me
     samples = paired.pair(system, baseline, metric).samples("macro", paired.same_questions(system.benchmark))
     p = test.p_value(samples, PERMUTATIONS, SEED)
     if math.isnan(p):
-        raise SteleError("a language has a single query, of whose variance the t-test knows nothing")
+        raise SteleError("a language has a single query, which has no variance for a t-test")
     return p
 
 
