@@ -111,18 +111,18 @@ def nearest(name: str, valid: Iterable[str]) -> str | None:
     return by_lower[close] if close else None
 
 
-def edits(one: str, other: str) -> int:
+def edits(word: str, other: str) -> int:
     """How many letters to add, drop, replace or exchange with the next (optimal string alignment).
 
     >>> edits("mms", "msm"), edits("table_5", "table_05"), edits("qwerty", "bert")
     (1, 1, 3)
     """
     before, last = [], list(range(len(other) + 1))
-    for i, letter in enumerate(one, start=1):
+    for i, letter in enumerate(word, start=1):
         row = [i]
         for j, its in enumerate(other, start=1):
             cost = min(row[-1] + 1, last[j] + 1, last[j - 1] + (letter != its))
-            if i > 1 and j > 1 and letter == other[j - 2] and one[i - 2] == its:
+            if i > 1 and j > 1 and letter == other[j - 2] and word[i - 2] == its:
                 cost = min(cost, before[j - 2] + 1)
             row.append(cost)
         before, last = last, row

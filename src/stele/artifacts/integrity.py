@@ -132,13 +132,13 @@ def _read(path: Path) -> Record:
     return record if isinstance(record.get("job"), str) and {SEAL, "inputs", "labels"} & record.keys() else {}
 
 
-def file_problem(path: Path, facts: FileFacts, made: int, whole: bool, key: str) -> str | None:
+def file_problem(path: Path, facts: FileFacts, record_time: int, whole: bool, key: str) -> str | None:
     """The problem of a file whose record was written at `made` (nanoseconds), as text; None for an intact file."""
     try:
         status = path.stat()
         if status.st_size != facts["bytes"]:
             return f"has {status.st_size:,} bytes, but {facts['bytes']:,} were written"
-        if whole or status.st_size <= WHOLE or status.st_mtime_ns > made:
+        if whole or status.st_size <= WHOLE or status.st_mtime_ns > record_time:
             changed = sha256(path) != facts["sha256"]
         else:
             changed = any(

@@ -130,9 +130,9 @@ def runs_of(record: Mapping, folder: Path) -> dict[str, Path]:
 
 def copy_runs(files: Mapping[str, Path], folder: Path, job: str) -> dict[str, Any]:
     """Copies run files (search name -> file) into `folder`; returns the `outputs` and `content` of their record."""
-    with atomic_directory(folder, job) as made:
+    with atomic_directory(folder, job) as new_folder:
         for name, file in files.items():
-            shutil.copyfile(file, made / f"{name}.trec.gz")
+            shutil.copyfile(file, new_folder / f"{name}.trec.gz")
     facts = {name: file_facts(folder / f"{name}.trec.gz") for name in files}
     outputs = {f"{folder.name}/{name}.trec.gz": facts_of_run for name, facts_of_run in facts.items()}
     return {"outputs": outputs, "content": facts_digest(facts)}

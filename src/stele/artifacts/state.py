@@ -64,9 +64,9 @@ def write_with_epochs(
 
     Returns the `file_facts` of all files by path from the folder's parent, and one digest of the files in `folder`.
     """
-    with atomic_directory(folder, job) as made:
+    with atomic_directory(folder, job) as new_folder:
         for name, write in files.items():
-            write(made / f"{name}{suffix}")
+            write(new_folder / f"{name}{suffix}")
     with atomic_file(folder.parent / EPOCHS) as handle:
         write_csv(handle, epochs)
     facts = {name: file_facts(folder / f"{name}{suffix}") for name in files}

@@ -52,10 +52,10 @@ def files_of(data: Data, language: str, role: str) -> Sequence[Path]:
     """Finds a role's files: one or more for corpus and queries, one for judgments. Raises SteleError otherwise."""
     files = with_role(data, language, role) if role == "qrels" else split_files(data, language, role)
     if not files:
-        held = sorted(path.name for folder in _folders(data, language) for path in below(folder))
+        file_names = sorted(path.name for folder in _folders(data, language) for path in below(folder))
         raise SteleError(
             f"{shown(_folders(data, language))}: no {role} of {language} (a file {role}.jsonl, {role}.parquet or in a "
-            f"folder {role}); found {', '.join(held[:12]) or 'nothing'}"
+            f"folder {role}); found {', '.join(file_names[:12]) or 'nothing'}"
         )
     if role == "qrels" and len(files) > 1:
         raise SteleError(f"{shown(files)}: found judgments of several splits; name one in `files` of the dataset")

@@ -68,8 +68,8 @@ def located(folder: Path, name: str) -> Path:
             raise SteleError(f"{folder}: found {candidate} {len(files)} times ({places}); keep one")
         if files:
             return files[0]
-    held = sorted(path.name for path in below(folder))[:12]
-    raise SteleError(f"{folder}: no file {name}; found {', '.join(held) if held else 'nothing'}")
+    names = sorted(path.name for path in below(folder))[:12]
+    raise SteleError(f"{folder}: no file {name}; found {', '.join(names) if names else 'nothing'}")
 
 
 def file_of_part(data: Data, dataset: str, part: str, name: str) -> Path:

@@ -108,12 +108,12 @@ def typed_columns(path: Path, kinds: Mapping[str, type], advice: str) -> dict[st
         return columns
 
 
-def _is_of(found: Any, kind: type) -> bool:
+def _is_of(column: Any, kind: type) -> bool:
     from pyarrow import types
 
     if kind is list:
-        return types.is_list(found) and types.is_integer(found.value_type)
-    return types.is_integer(found) if kind is int else types.is_string(found) or types.is_large_string(found)
+        return types.is_list(column) and types.is_integer(column.value_type)
+    return types.is_integer(column) if kind is int else types.is_string(column) or types.is_large_string(column)
 
 
 def _value(row: JsonObject, name: str, kind: type | None, where: str, optional: Collection[str]) -> Any:

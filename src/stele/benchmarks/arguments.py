@@ -16,10 +16,10 @@ from stele.files.atomic import RECORD
 from stele.files.reading import refuse_pipe
 
 
-def data_paths(given: Sequence[str], name: str = "--data") -> dict[str, Path]:
+def data_paths(arguments: Sequence[str], name: str = "--data") -> dict[str, Path]:
     """Parses the arguments to paths by `dataset:part`. Raises SteleError for a repeated key, a missing path, a pipe."""
     paths: dict[str, Path] = {}
-    for item in given:
+    for item in arguments:
         key, equals, path = item.partition("=")
         dataset, colon, part = key.partition(":")
         if not (equals and dataset and path) or (colon and not part):
@@ -34,9 +34,9 @@ def data_paths(given: Sequence[str], name: str = "--data") -> dict[str, Path]:
     return paths
 
 
-def data_records(given: Sequence[str], name: str = "--data") -> dict[str, Path]:
+def data_records(arguments: Sequence[str], name: str = "--data") -> dict[str, Path]:
     """Parses the arguments as `data_paths` does. Raises SteleError also for a path that is not a record."""
-    paths = data_paths(given, name)
+    paths = data_paths(arguments, name)
     for key, path in paths.items():
         if not path.is_file():
             raise SteleError(f"{name} {key}: want the record of a dataset ({RECORD}), found the folder {path}")

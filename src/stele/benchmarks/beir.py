@@ -66,9 +66,9 @@ class Beir(RetrievalReader):
                     raise SteleError(f"{where}: query {name} has no instruction, but other queries have one")
                 yield Query(name, _text(row["text"], instructions.get(name, row["instruction"]), where))
         if lacking := sorted(judged.keys() - seen):
-            asked, qrels = (shown(files_of(data, query_set.language, role)) for role in ("queries", "qrels"))
+            query_files, qrels = (shown(files_of(data, query_set.language, role)) for role in ("queries", "qrels"))
             raise SteleError(
-                f"{asked}: {len(lacking)} judged queries are not in it ({', '.join(lacking[:SHOWN])}); "
+                f"{query_files}: {len(lacking)} judged queries are not in it ({', '.join(lacking[:SHOWN])}); "
                 f"queries and judgments ({qrels}) must be of one release"
             )
 

@@ -109,11 +109,11 @@ def _paragraph(paragraph: dict, name: str, where: str) -> _Paragraph:
         if len(gold) != 1:
             raise SteleError(f"{where}: question {key}: want one answer, found {len(gold)}")
         start = field(gold[0], "answer_start", int, where)
-        held = next((s for s, (first, end) in zip(sentences, breaks, strict=True) if first <= start < end), None)
-        if not held:
+        answer = next((s for s, (first, end) in zip(sentences, breaks, strict=True) if first <= start < end), None)
+        if not answer:
             logger.warning("%s: question %s: its answer starts in no sentence; left out", where, key)
             continue
-        answers = [f"{name}_{i}" for i, sentence in enumerate(sentences) if sentence == held]
+        answers = [f"{name}_{i}" for i, sentence in enumerate(sentences) if sentence == answer]
         questions.append(_Question(key, field(item, "question", str, where), answers))
     candidates = [(f"{name}_{i}", (s + context).replace("\n", "")) for i, s in enumerate(sentences)]
     return _Paragraph(candidates, questions)

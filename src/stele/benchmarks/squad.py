@@ -42,11 +42,11 @@ class Squad(TrainingReader):
                 if not gold:
                     raise SteleError(f"{where}: question {item.get('id')!r} has no answer; this is not SQuAD v1.1")
                 start = field(gold[0], "answer_start", int, where)
-                held = next(((i, a, b) for i, (a, b) in enumerate(spans) if a <= start < b), None)
-                if held is None:
+                containing = next(((i, a, b) for i, (a, b) in enumerate(spans) if a <= start < b), None)
+                if containing is None:
                     without += 1
                     continue
-                i, first, last = held
+                i, first, last = containing
                 positive = Passage(f"{number}_{i}", context[first:last], context)
                 yield TrainingExample(field(item, "question", str, where), [positive], [], "en")
         if without:

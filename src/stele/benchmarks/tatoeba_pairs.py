@@ -236,10 +236,10 @@ def read_links(
     linked: list[list[np.ndarray]] = [[] for _ in pairs]
     links = dead = 0
     for ends in _links(path):
-        of = [sentences.languages(ids) for ids in ends]
-        links, dead = links + len(of[0]), dead + int(np.count_nonzero((of[0] == NONE) | (of[1] == NONE)))
+        codes = [sentences.languages(ids) for ids in ends]
+        links, dead = links + len(codes[0]), dead + int(np.count_nonzero((codes[0] == NONE) | (codes[1] == NONE)))
         for first, second in ((0, 1), (1, 0)):
-            pair_number = number[of[first], of[second]]
+            pair_number = number[codes[first], codes[second]]
             chosen = np.flatnonzero(pair_number >= 0)
             for place in np.unique(pair_number[chosen]):
                 at = chosen[pair_number[chosen] == place]

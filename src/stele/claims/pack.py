@@ -98,8 +98,8 @@ def pack(results: Path, folder: Path, specs: Path, work: Path | None = None) -> 
     _write_json(folder / records.WHOLE_ANCESTRY, ancestry)
     if work is not None:
         for name in trainings.KEPT:
-            kept = trainings.kept(folder, name) | dict(trainings.trainings(work, ancestry, name))
-            _write_json(folder / name, kept)
+            packed = trainings.kept(folder, name) | dict(trainings.trainings(work, ancestry, name))
+            _write_json(folder / name, packed)
     # counts, which have no seeds; skips copies under a short name
     for path in result_files(results):
         if not path.with_suffix("").is_dir() and (record := records.read_record(path))["setting"] == path.stem:

@@ -105,8 +105,8 @@ def describe_cluster() -> str:
 def removed_when_ended(folder: Path) -> Iterator[None]:
     """Removes `folder` if the block ends by an error or by a signal to this process."""
     ends = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-    heard = [number for number in ends if signal.getsignal(number) != signal.SIG_IGN]  # nohup ignores SIGHUP
-    before = {number: signal.signal(number, lambda number, frame: sys.exit(128 + number)) for number in heard}
+    handled = [number for number in ends if signal.getsignal(number) != signal.SIG_IGN]  # nohup ignores SIGHUP
+    before = {number: signal.signal(number, lambda number, frame: sys.exit(128 + number)) for number in handled}
     try:
         yield
     except BaseException:

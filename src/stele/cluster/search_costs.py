@@ -76,10 +76,10 @@ def _searched(sizes: Sizes, queries: int, passages: int, encoding: EncodingSpec,
     query = text_lengths(sizes.query).within(encoding.query_length)
     passage = text_lengths(sizes.passage).within(encoding.passage_length)
     search = Search(queries, passages, query.mean, passage.mean)
-    how = (shape, encoding.pooling in ("cls", "pooler"), encoding.half, encoding.dimension)
-    work = encoded(search, *how)
+    options = (shape, encoding.pooling in ("cls", "pooler"), encoding.half, encoding.dimension)
+    work = encoded(search, *options)
     if passages and isinstance(sizes, BenchmarkSize) and sizes.both_ways:
-        once = encoded(search._replace(queries=0), *how)
+        once = encoded(search._replace(queries=0), *options)
         return replace(once, flops={**once.flops, "search": work.flops["search"]}, memory=work.memory)
     return work
 
@@ -188,13 +188,13 @@ def calibrate(plan: Plan, wildcards: Any) -> Work:
     length = text_lengths("web_sentence").within(encoding.query_length).mean
     below = shape._replace(layers=encoding.layer or shape.layers)
     number, steps = rotation(recipe.rotation, shape.width)
-    held = 1 + sum(count > 1 for count in used.values())  # languages whose vectors are on the disk together
+    at_once = 1 + sum(count > 1 for count in used.values())  # languages whose vectors are on the disk together
     return Work(
         {"encoding": encode(sentences, length, below, first_only=False), "search": len(pairs) * number},
         cpu_seconds=len(pairs) * steps * costs().small_step_seconds
         + sentences * costs().passage_characters / costs().rates.mined_bytes,
         kept=float(len(pairs)) * shape.width**2 * FLOAT,
-        temporary=held * most * shape.width * FLOAT,
+        temporary=at_once * most * shape.width * FLOAT,
         # two languages' vectors, temporarily in float64
         memory=costs().process_bytes + 2 * saved_bytes(shape) + 2 * most * shape.width * 3 * FLOAT,
         width=shape.width,

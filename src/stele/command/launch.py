@@ -87,8 +87,8 @@ def with_gpus(resources: Resources, trains: bool) -> Resources:
     if not requested:
         return resources
     seen, in_slurm = visible(), JOB in os.environ
-    own = not in_slurm or os.environ.get(ALLOCATED) == str(len(seen))  # some partitions give each job a whole node
-    if len(seen) == requested or (len(seen) > requested and own):
+    whole_node = not in_slurm or os.environ.get(ALLOCATED) == str(len(seen))  # in some partitions
+    if len(seen) == requested or (len(seen) > requested and whole_node):
         os.environ[DEVICES] = ",".join(seen[:requested])
         return resources
     if not (in_slurm or trains) and resources.nodes == 1:
@@ -157,8 +157,8 @@ def _torchrun(rendezvous: Sequence[str], command: Sequence[str]) -> int:
 
     logging.disable(logging.ERROR)  # hides torchrun's messages, which repeat the ranks' errors
     # without signals that nohup ignores
-    heard = ",".join(name for name in SIGNALS if signal.getsignal(signal.Signals[name]) != signal.SIG_IGN)
-    settings = ["--max-restarts=0", f"--signals-to-handle={heard}", f"--shutdown-timeout={SHUTDOWN_TIMEOUT}"]
+    handled = ",".join(name for name in SIGNALS if signal.getsignal(signal.Signals[name]) != signal.SIG_IGN)
+    settings = ["--max-restarts=0", f"--signals-to-handle={handled}", f"--shutdown-timeout={SHUTDOWN_TIMEOUT}"]
     quiet = ["--log-dir", os.devnull]  # else torchrun leaves a temporary folder
     try:
         run.run(run.parse_args([*rendezvous, *settings, *quiet, "--module", "stele", *command]))

@@ -203,8 +203,8 @@ def parse_config(values: Values, where: Sources | None = None) -> Config:
     benchmarks = catalogue.entries(Benchmark)
     if reason := results_problem(config.results_dir, Path(), benchmarks) if plain else "other characters are in it":
         wanted = "a folder of its own, named with letters, digits and _ @ % + = : , . / - only"
-        found = values.get("results_dir", config.results_dir)
-        raise SteleError(f"{where('results_dir')}: found {found!r} ({reason}); want {wanted}")
+        results_dir = values.get("results_dir", config.results_dir)
+        raise SteleError(f"{where('results_dir')}: found {results_dir!r} ({reason}); want {wanted}")
     known = catalogue.entries(Language)
     check_papers(config.papers, lambda n: where("papers", n))
     for n, language in enumerate(config.languages or ()):

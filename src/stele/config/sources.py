@@ -117,8 +117,8 @@ def check_additions(config: Additions, where: Sources) -> None:
             "benchmark", name, {*catalogue.entries(Benchmark), *config.add_benchmarks}, where("add_settings", name)
         )
         shipped = catalogue.shipped("catalogue/settings.yaml")
-        taken = {**shipped["settings"].get(name, {}), **shipped["aliases"].get(name, {})}  # an alias is taken too
-        for setting in settings.keys() & taken.keys():
+        used_names = {**shipped["settings"].get(name, {}), **shipped["aliases"].get(name, {})}  # an alias is taken too
+        for setting in settings.keys() & used_names.keys():
             raise SteleError(f"{where('add_settings', name, setting)}: the catalogue has it; give it another name")
 
 

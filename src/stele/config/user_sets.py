@@ -106,8 +106,8 @@ def files_of(folder: Path) -> dict[str, tuple[str, str]]:
     roles = {name: role_of(Path(name)) for name in listing(folder)}
     files = {name: (subset, role) for name, (subset, role) in roles.items() if role}
     if lacking := [role for role in (*COUNTED.values(), "qrels") if role not in {role for _, role in files.values()}]:
-        held = ", ".join(list(roles)[:5]) or "nothing"
-        raise SteleError(f"--data {folder}: no {lacking[0]} in it (found {held}); want {WANTED}")
+        role_names = ", ".join(list(roles)[:5]) or "nothing"
+        raise SteleError(f"--data {folder}: no {lacking[0]} in it (found {role_names}); want {WANTED}")
     splits = {split_of(Path(name)) for name, (_, role) in files.items() if role == "qrels"}
     if len(splits) > 1 and SPLIT not in splits:
         raise SteleError(f"--data {folder}: judgments of {' and '.join(sorted(splits))}; keep those of one split")

@@ -196,15 +196,15 @@ def distinct(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 def write_rows(batches: Iterable[pa.RecordBatch], path: Path, schema: pa.Schema, group: int = GROUP) -> int:
     """Writes rows in groups of equal size, so that the bytes do not depend on the batches. Returns their number."""
-    rows, held = 0, []
+    rows, batches_held = 0, []
     with pq.ParquetWriter(path, schema, compression="zstd", use_dictionary=False) as writer:
         for batch in batches:
-            held.append(batch.cast(schema))
+            batches_held.append(batch.cast(schema))
             rows += len(batch)
-            if sum(map(len, held)) >= group:
-                table = pa.Table.from_batches(held)
+            if sum(map(len, batches_held)) >= group:
+                table = pa.Table.from_batches(batches_held)
                 writer.write_table(table.slice(0, group).combine_chunks(), row_group_size=group)
-                held = table.slice(group).to_batches()
-        if held:
-            writer.write_table(pa.Table.from_batches(held).combine_chunks(), row_group_size=group)
+                batches_held = table.slice(group).to_batches()
+        if batches_held:
+            writer.write_table(pa.Table.from_batches(batches_held).combine_chunks(), row_group_size=group)
     return rows

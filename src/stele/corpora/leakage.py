@@ -61,7 +61,7 @@ def run(args: Leakage) -> None:
     paths = data_paths(args.data)
     benchmark, data = load_reader(args.benchmark, BenchmarkReader), data_folders(paths)
     languages = args.languages or catalogue.entry(Benchmark, args.benchmark).languages
-    made = {f"documents:{number}": path for number, path in enumerate(args.documents)}
+    document_records = {f"documents:{number}": path for number, path in enumerate(args.documents)}
     corpora = {path: records.read_record(path) for path in args.documents}
     total = sum(record["documents"] for record in corpora.values())
     documents = progress.track(_documents(corpora), total, "documents", "document")
@@ -73,7 +73,7 @@ def run(args: Leakage) -> None:
         records.write_record(
             folder / args.output.name,
             job=JOB,
-            inputs={**made, **{key: path for key, path in paths.items() if path.name == RECORD}},
+            inputs={**document_records, **{key: path for key, path in paths.items() if path.name == RECORD}},
             clock=clock,
             benchmark=args.benchmark,
             languages=list(languages),

@@ -51,7 +51,7 @@ def generate(
     model, tokenizer = generator
     ids = tokenizer(list(texts), truncation=True, max_length=source_length)["input_ids"]
     order = sorted(range(len(ids)), key=lambda row: -len(ids[row]))
-    made = [""] * len(ids)
+    generated = [""] * len(ids)
     for start in range(0, len(order), batch):
         rows = order[start : start + batch]
         padded = tokenizer.pad({"input_ids": [ids[row] for row in rows]}, return_tensors="pt").to(model.device)
@@ -65,8 +65,8 @@ def generate(
                 max_new_tokens=query_length,
             )
         for row, text in zip(rows, tokenizer.batch_decode(output, skip_special_tokens=True), strict=True):
-            made[row] = " ".join(text.split())
-    return made
+            generated[row] = " ".join(text.split())
+    return generated
 
 
 def mark_language(generator: Generator, code: str) -> None:

@@ -138,14 +138,14 @@ def _of_modules(folder: Path, stated: Stated, values: dict[str, Any], origins: d
     if "prompt_name" in origins:
         decided.setdefault("query_prompt", origins["prompt_name"])
     decided = {**dict.fromkeys(prompts, FOLDER), **origins, **decided}
-    made = _made(folder, {**stated.values, **lengths, **prompts, **chosen}, decided)
-    if stated.chat and (made.spec.fills_titles or made.spec.passage_format == "title_text_pair"):
+    resolved = _made(folder, {**stated.values, **lengths, **prompts, **chosen}, decided)
+    if stated.chat and (resolved.spec.fills_titles or resolved.spec.passage_format == "title_text_pair"):
         raise SteleError(
             f"{folder}: its texts go through a chat template, which has no place for titles; leave {{title}} out of "
             "passage_prompt, and give `passage_format: title_text`"
         )
-    notes = [*unused, *notes, *made.notes]
-    return made._replace(notes=notes, unprompted=bool(unused), cosine=stated.cosine, chat=stated.chat)
+    notes = [*unused, *notes, *resolved.notes]
+    return resolved._replace(notes=notes, unprompted=bool(unused), cosine=stated.cosine, chat=stated.chat)
 
 
 def _prompts(folder: Path, stated: Stated, chosen: dict[str, Any]) -> tuple[dict[str, str], list[str]]:

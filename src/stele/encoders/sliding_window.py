@@ -70,7 +70,7 @@ def windowed_config(config: Any, recipe: SlidingWindow) -> Any:
     """Makes Longformer's configuration from a BERT's."""
     from transformers import LongformerConfig
 
-    made = LongformerConfig(
+    windowed = LongformerConfig(
         **{name: getattr(config, name) for name in KEPT},
         attention_window=[recipe.window] * config.num_hidden_layers,
         max_position_embeddings=recipe.positions + config.pad_token_id + 1,
@@ -78,31 +78,31 @@ def windowed_config(config: Any, recipe: SlidingWindow) -> Any:
         bos_token_id=None,
         eos_token_id=None,
     )
-    setattr(made, GLOBAL_SEPARATORS, recipe.global_separators)
-    return made
+    setattr(windowed, GLOBAL_SEPARATORS, recipe.global_separators)
+    return windowed
 
 
 def windowed_weights(weights: Mapping[str, Any], config: Any, positions: int) -> dict[str, Any]:
     """Makes Longformer's weights, by name, from those of BERT with its heads."""
     import torch
 
-    made = {}
+    windowed = {}
     for name, value in weights.items():
         if name.startswith("bert."):
-            made[f"longformer.{name.removeprefix('bert.')}"] = value
+            windowed[f"longformer.{name.removeprefix('bert.')}"] = value
         for ours, theirs in HEAD.items():
             if name.startswith(ours):
-                made[theirs + name.removeprefix(ours)] = value
-    for name in [name for name in made if ".attention.self." in name]:
+                windowed[theirs + name.removeprefix(ours)] = value
+    for name in [name for name in windowed if ".attention.self." in name]:
         place, projection, kind = name.rsplit(".", 2)
         if projection in PROJECTIONS:
-            made[f"{place}.{projection}_global.{kind}"] = made[name].clone()
-    made.pop("longformer.embeddings.position_ids", None)
-    table = made["longformer.embeddings.position_embeddings.weight"]
+            windowed[f"{place}.{projection}_global.{kind}"] = windowed[name].clone()
+    windowed.pop("longformer.embeddings.position_ids", None)
+    table = windowed["longformer.embeddings.position_embeddings.weight"]
     rows = torch.zeros(positions + config.pad_token_id + 1, table.shape[1], dtype=table.dtype)
     rows[config.pad_token_id + 1 :] = table[torch.arange(positions) % len(table)]
-    made["longformer.embeddings.position_embeddings.weight"] = rows
-    return {name: value.contiguous() for name, value in made.items()}
+    windowed["longformer.embeddings.position_embeddings.weight"] = rows
+    return {name: value.contiguous() for name, value in windowed.items()}
 
 
 def _read_config(folder: Path) -> Any:

@@ -133,10 +133,10 @@ def write_mteb(results: list[Measured], folder: Path) -> None:
         name = f"{measured.repository.replace('/', '__')}/{measured.revision}/{about.mteb.task}.json"
         path = inside(folder, name, str(measured.path))
         with reading(measured.path, "result of a task of MTEB's"):
-            made = task_result(measured.result, about)
+            mteb_result = task_result(measured.result, about)
         if path.exists() and read_object(path, "result of MTEB's").get("mteb_version") is not None:
             raise SteleError(f"{path}: MTEB itself wrote this file, so it is not replaced; give another folder")
-        atomic_write_json(path, made)
+        atomic_write_json(path, mteb_result)
         print(path)
         if measured.note:  # MTEB's file has no place for it
             log.warning("%s; state this where you submit the result", measured.note)

@@ -50,8 +50,8 @@ def over_seeds(metrics: Sequence[Mapping[str, Any]], files: Sequence[Path]) -> d
     for file, other in zip(files, counts, strict=True):
         if other != counts[0]:
             language = min(code for code in counts[0] | other if counts[0].get(code) != other.get(code))
-            found = f"{other.get(language, 0)} queries in {language}, but {counts[0].get(language, 0)} in {files[0]}"
-            raise SteleError(f"{file}: {found}; score all seeds against the same judgments")
+            mismatch = f"{other.get(language, 0)} queries in {language}, but {counts[0].get(language, 0)} in {files[0]}"
+            raise SteleError(f"{file}: {mismatch}; score all seeds against the same judgments")
     languages = list(metrics[0]["languages"])
     values = {language: [m["languages"][language] for m in metrics] for language in languages}
     averages = [m["average"] for m in metrics]

@@ -98,13 +98,13 @@ def score(
     return Score(means, pandas.DataFrame(evaluation.values, index))
 
 
-def _by_query(given: Mapping[str, Mapping[str, float]]) -> Mapping[str, Mapping[str, float]]:
+def _by_query(run: Mapping[str, Mapping[str, float]]) -> Mapping[str, Mapping[str, float]]:
     """Checks a run or judgments. Raises SteleError unless they map query -> {passage: number} and ids are strings."""
-    if not isinstance(given, Mapping):
-        raise SteleError(f"score: want {{query: {{passage: score}}}}, found {type(given).__name__}")
-    for query, hits in given.items():
+    if not isinstance(run, Mapping):
+        raise SteleError(f"score: want {{query: {{passage: score}}}}, found {type(run).__name__}")
+    for query, hits in run.items():
         if not isinstance(hits, Mapping):
             raise SteleError(f"score: query {query!r}: want {{passage: score}}, found {type(hits).__name__}")
         if wrong := [name for name in (query, *hits) if not isinstance(name, str)]:
             raise SteleError(f"score: query {query!r}: want ids as strings, for example '1'; found {wrong[0]!r}")
-    return given
+    return run

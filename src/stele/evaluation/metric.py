@@ -116,8 +116,8 @@ class Metric(ABC):
         """
         name = self.example.partition("@")[0]
         if self.needs not in (kinds := kinds_of(case)):
-            held = " and ".join(KINDS[kind] for kind in kinds) or "none"
-            raise SteleError(f"metric {name} scores {KINDS[self.needs]}; found {held}")
+            available = " and ".join(KINDS[kind] for kind in kinds) or "none"
+            raise SteleError(f"metric {name} scores {KINDS[self.needs]}; found {available}")
         values = np.asarray(self.evaluate(case), dtype=np.float64)
         if values.shape != (rows := (len(case.queries),)):
             raise SteleError(f"metric {name}: want a value for each query, shape {rows}; found {values.shape}")

@@ -72,9 +72,9 @@ def read(path: Path | str) -> list[Scores]:
     if path.suffix == ".json":
         with reading(path, "result", "score again"):
             return _of_result(path)
-    beside = path.resolve().parent.with_suffix(".json")
-    if path.name == QUERIES and beside.is_file() and _is_result(record := records.read_unsealed(beside)):
-        check_seal(record, beside)
+    result_path = path.resolve().parent.with_suffix(".json")
+    if path.name == QUERIES and result_path.is_file() and _is_result(record := records.read_unsealed(result_path)):
+        check_seal(record, result_path)
         return [_with_facts(read_queries(path), record)]
     return [read_queries(path)]
 

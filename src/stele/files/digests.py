@@ -112,14 +112,14 @@ def file_digests(paths: Iterable[Path], memory: Path) -> dict[Path, list]:
             status = path.stat()
             identity = _identity(status)
             name = os.path.abspath(path)
-            held = known.get(name)
-            if not (isinstance(held, list) and held[:-1] == identity):
-                held = [*identity, _sha256(path, status.st_size)]
+            cached = known.get(name)
+            if not (isinstance(cached, list) and cached[:-1] == identity):
+                cached = [*identity, _sha256(path, status.st_size)]
                 if time.time() - status.st_ctime > SETTLED:
-                    new[name] = held
+                    new[name] = cached
         except OSError as error:
             raise SteleError(f"{path}: cannot be read ({error.strerror})") from None
-        digests[path] = [status.st_size, held[-1]]
+        digests[path] = [status.st_size, cached[-1]]
     if new:
         _remember(memory, new)
     return digests
@@ -139,9 +139,9 @@ def folder_digest(folder: Path, names: Sequence[str], memory: Path) -> str:
             whole.update(f"{name} {_identity(status)}\n".encode())
             newest = max(newest, status.st_ctime)
         identity = whole.hexdigest()
-        held = read_note(memory).get(os.path.abspath(folder))
-        if isinstance(held, list) and held[:-1] == [len(names), identity]:
-            return held[-1]
+        cached = read_note(memory).get(os.path.abspath(folder))
+        if isinstance(cached, list) and cached[:-1] == [len(names), identity]:
+            return cached[-1]
         facts = {
             name: [os.stat(path := f"{folder}/{name}").st_size, sha256(path)]
             for name in track(names, len(names), f"digest {folder}")
@@ -167,7 +167,7 @@ def _identity(status: os.stat_result) -> list[int]:
 
 def _remember(memory: Path, new: dict[str, list]) -> None:
     with suppress(OSError):  # a read-only folder: the file is read again next time
-        remembered = {name: held for name, held in read_note(memory).items() if os.path.exists(name)}
+        remembered = {name: cached for name, cached in read_note(memory).items() if os.path.exists(name)}
         atomic_write_json(memory, remembered | new)
 
 

@@ -300,8 +300,8 @@ def refuse_pipe(path: Path) -> None:
 
 def refuse_closed(error: OSError) -> None:
     """Raises SteleError for a folder that cannot be read, which os.walk leaves out in silence; for its `onerror`."""
-    own = Path(error.filename).name == "lost+found"  # readable only by root
-    if not own and not isinstance(error, FileNotFoundError | NotADirectoryError):
+    root_only = Path(error.filename).name == "lost+found"  # readable only by root
+    if not root_only and not isinstance(error, FileNotFoundError | NotADirectoryError):
         raise SteleError(f"{error.filename}: cannot be looked into ({error.strerror}); mend that, or move it elsewhere")
 
 

@@ -79,17 +79,17 @@ def explain(
     The arguments are those of `validate`. Unknown keys come first; a key that is missing because it was misspelt is not
     reported again.
     """
-    lines, meant = {}, set()
+    lines, suggested = {}, set()
     for loc, valid, findings in sorted(_findings(error, kind), key=lambda each: not any(map(_unknown, each[2]))):
         path = (*at, *loc)
         key, file = ".".join(map(str, path)), where(*path) if callable(where) else where
         if any(map(_unknown, findings)):
             valid = _literals(findings[0]) or ([*valid, *beside] if len(loc) == 1 else valid)
             close = nearest(str(loc[-1]), valid)
-            meant.add((*loc[:-1], close))
+            suggested.add((*loc[:-1], close))
             hint = f"; did you mean {close!r}?" if close else "."
             lines[loc] = f"{file}: unknown key {key!r}{hint} Valid: {', '.join(sorted({*valid}))}"
-        elif findings[0]["type"] != "missing" or loc not in meant:
+        elif findings[0]["type"] != "missing" or loc not in suggested:
             what = " or ".join(map(said, findings))
             lines[loc] = f"{file}: {key + ': ' if key else ''}{what}{_example(kind, loc, findings[0]['type'])}"
     rest = [f"and {len(lines) - LINES} more"] if len(lines) > LINES else []
@@ -114,10 +114,10 @@ def _nearest_value(finding: Mapping[str, Any]) -> str:
     return f"; did you mean {close!r}?" if close else ""
 
 
-def _example(kind: Any, loc: tuple[Key, ...], found: str) -> str:
+def _example(kind: Any, loc: tuple[Key, ...], error_type: str) -> str:
     """Example of a correct value for a key that is a list or a block; "" if its field has no example."""
     field = getattr(kind, "model_fields", {}).get(loc[0]) if len(loc) == 1 else None
-    if field is None or not field.examples or found not in ("list_type", "model_type", "dict_type"):
+    if field is None or not field.examples or error_type not in ("list_type", "model_type", "dict_type"):
         return ""
     return f"; for example {loc[0]}={json.dumps(field.examples[0])}".replace('"', "")
 

@@ -255,11 +255,11 @@ def kept(
         elif not (_has_text(query, recipe.min_characters) and _has_text(passage, recipe.min_characters)):
             dropped["near_empty"] += 1
         else:
-            one, other = _bare(query), _bare(passage)
-            if one in other or other in one:
+            bare_query, bare_passage = _bare(query), _bare(passage)
+            if bare_query in bare_passage or bare_passage in bare_query:
                 dropped["contained"] += 1
                 continue
-            if (number := text_number(f"{one} {other}")) in seen:
+            if (number := text_number(f"{bare_query} {bare_passage}")) in seen:
                 dropped["duplicates"] += 1
                 continue
             seen.add(number)

@@ -165,11 +165,11 @@ class Sample:
         """
         mined = iter(mined)
         hashes, sizes = np.zeros(0), np.zeros(0, np.int64)  # of documents with examples in the store
-        kept: Iterable[Sequence[np.ndarray]] = ()
+        stored_examples: Iterable[Sequence[np.ndarray]] = ()
         for number in count():
             place, added = folder / f"part{number}", []
             place.mkdir()
-            stored = write_store(place, chain(kept, self._until_full(mined, added, int(sizes.sum()))))
+            stored = write_store(place, chain(stored_examples, self._until_full(mined, added, int(sizes.sum()))))
             hashes = np.concatenate([hashes, [hash for hash, _ in added]])
             sizes = np.concatenate([sizes, np.array([size for _, size in added], np.int64)])
             if number:
@@ -179,7 +179,7 @@ class Sample:
             below = np.ones(1, bool)  # a single document with too many examples stays
             if len(sizes) > 1:
                 below = self._lower(hashes, sizes, more=stored["examples"] > FULL * self.most)
-            kept = _examples(Store(place), np.repeat(below, sizes))
+            stored_examples = _examples(Store(place), np.repeat(below, sizes))
             hashes, sizes = hashes[below], sizes[below]
         for name in (TOKENS, SEGMENTS, EXAMPLES):
             (place / name).rename(folder / name)

@@ -70,14 +70,14 @@ def run(args: SectionPairs) -> None:
         counts, sections = read_sides(sides)
         # the matches; the first of a drawn order are written with their texts
         dropped: Counter[str] = Counter()
-        made = drawn(
+        matches = drawn(
             method.matches([side.base for side in sides], sections, recipe, dropped),
             derive(args.seed, recipe.method, args.part, "order"),
         )
-        chosen = Matches(*(column[: recipe.max_pairs] for column in made))
+        chosen = Matches(*(column[: recipe.max_pairs] for column in matches))
         write(folder, sides, chosen)
         facts = {
-            "candidates": len(made.first) + dropped["short"],
+            "candidates": len(matches.first) + dropped["short"],
             "pairs": len(chosen.first),
             "dropped": {reason: number for reason, number in dropped.items() if number},
             "sections": counts,

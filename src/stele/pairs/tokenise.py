@@ -52,10 +52,10 @@ class Tokenise(TokenisationJob):
 
 def run(args: Tokenise) -> None:
     def write(
-        folder: Path, recipe: KnowledgeRecipe, made: records.Record, encode: Encode, counts: Counter[str]
+        folder: Path, recipe: KnowledgeRecipe, record: records.Record, encode: Encode, counts: Counter[str]
     ) -> dict[str, int]:
-        batches, title = read_pairs(args.pairs.parent / PAIRS), f"tokenise {recipe.method} {made['part']}"
-        shown = progress.track(batches, -(-made["pairs"] // BATCH), title)
+        batches, title = read_pairs(args.pairs.parent / PAIRS), f"tokenise {recipe.method} {record['part']}"
+        shown = progress.track(batches, -(-record["pairs"] // BATCH), title)
         return write_store(folder, examples(shown, encode, recipe, counts))
 
     tokenise(args, JOB, KnowledgeMethod, {"method", *OF_TOKENS}, write)
@@ -93,12 +93,12 @@ def tokenise(args: TokenisationJob, job: str, kind: type, keys: set[str], write:
     """
     clock = records.start()
     _, recipe = load_method(args.recipe, kind)
-    made = records.read_record(args.pairs)
-    if made.get("method") != recipe.method:
-        raise SteleError(f"{args.pairs}: found pairs of {made.get('method')}, want pairs of {recipe.method}")
+    record = records.read_record(args.pairs)
+    if record.get("method") != recipe.method:
+        raise SteleError(f"{args.pairs}: found pairs of {record.get('method')}, want pairs of {recipe.method}")
     tokenizer, counts = load_tokenizer(args.tokenizer.parent), Counter()
     with atomic_directory(args.output.parent, job) as folder:
-        stored = write(folder, recipe, made, encoder(tokenizer), counts)
+        stored = write(folder, recipe, record, encoder(tokenizer), counts)
         dropped = counts.pop("empty", 0)
         records.write_folder_record(
             folder / args.output.name,
@@ -107,10 +107,10 @@ def tokenise(args: TokenisationJob, job: str, kind: type, keys: set[str], write:
             clock=clock,
             method=recipe.method,
             recipe=recipe.model_dump(include=keys),
-            language=made["part"],
+            language=record["part"],
             tokenizer_probe=digest(tokenizer_probe(tokenizer)),
             **stored,
             dropped={"empty": dropped} if dropped else {},
             counts={name: number for name, number in sorted(counts.items()) if number},
         )
-    log.info("%s %s: %s", recipe.method, made["part"], {**stored, **counts})
+    log.info("%s %s: %s", recipe.method, record["part"], {**stored, **counts})

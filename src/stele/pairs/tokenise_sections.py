@@ -28,9 +28,9 @@ class TokeniseSections(TokenisationJob):
 
 
 def run(args: TokeniseSections) -> None:
-    def write(folder: Path, recipe: object, made: Record, encode: Encode, counts: Counter[str]) -> dict[str, int]:
+    def write(folder: Path, recipe: object, record: Record, encode: Encode, counts: Counter[str]) -> dict[str, int]:
         sections = chain.from_iterable(read_sections(args.pairs.parent))
-        shown = progress.track(sections, None, f"tokenise {made['part']}", "section")
+        shown = progress.track(sections, None, f"tokenise {record['part']}", "section")
         pairs = read_pairs(args.pairs.parent)
         stored = write_section_store(folder, token_sections(shown, encode, counts), pairs)
         counts[EMPTY] = stored.pop(EMPTY)

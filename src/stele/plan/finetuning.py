@@ -42,8 +42,8 @@ class Finetuning:
             raise unknown("fine-tuning recipe", name, recipes.names("finetuning"), where)
         if (whole.negatives == "mined") != (whole.miner is not None):
             keys = ("miner", "negatives: mined")
-            found, missing = keys if whole.miner else reversed(keys)
-            raise SteleError(f"fine-tuning recipe {name!r}: `{missing}` is missing; give it, or leave out `{found}`")
+            present, missing = keys if whole.miner else reversed(keys)
+            raise SteleError(f"fine-tuning recipe {name!r}: `{missing}` is missing; give it, or leave out `{present}`")
         for training_set in filter(None, (whole.training_set, whole.dev_set)):
             reader_of(training_set.module, TrainingReader)
         return whole
@@ -114,8 +114,8 @@ class Finetuning:
         groups = {}
         for name in self.training_sets(recipe):
             if self.data.training_set(name).made:
-                made = {code: self.transfer.datasets(name, code) for code in self.languages(recipe, name)}
-                groups |= {f"training set {name} in {code}": names for code, names in made.items()}
+                transfer_sets = {code: self.transfer.datasets(name, code) for code in self.languages(recipe, name)}
+                groups |= {f"training set {name} in {code}": names for code, names in transfer_sets.items()}
             else:
                 groups[f"training set {name}"] = self.data.training_set(name).data
         return groups

@@ -158,19 +158,19 @@ def run(args: Pretrain) -> None:
             records.write_folder_record(folder / "record.json", clock=clock, **of_run, **facts)
             copy_curve(curve, folder)  # not an output of the record, since it has times
             # a snapshot's record has only the seconds of writing it, so that seconds can be summed
-            for kept in sorted((folder / "snapshots").glob("step-*")):
+            for step_folder in sorted((folder / "snapshots").glob("step-*")):
                 clock = records.start()
-                step_facts = {"step": int(kept.name.removeprefix("step-"))}
+                step_facts = {"step": int(step_folder.name.removeprefix("step-"))}
                 step_facts |= {name: facts[name] for name in ("model", "processes", "diverged") if name in facts}
-                records.write_folder_record(kept / "record.json", clock=clock, **of_run, **step_facts)
+                records.write_folder_record(step_folder / "record.json", clock=clock, **of_run, **step_facts)
         drop(state)
     process.barrier()
 
 
 def snapshot(save: Callable[[Path], None], folder: Path) -> None:
     """Writes the encoder into `folder`; a second call for the same step writes the same files."""
-    with atomic_directory(folder, JOB) as made:
-        save(made)
+    with atomic_directory(folder, JOB) as new_folder:
+        save(new_folder)
 
 
 def describe(recipe: Any, made: Mapping[str, Any], outcome: Outcome, wanted: float | None) -> dict[str, Any]:

@@ -29,13 +29,13 @@ def run(args: Snapshot) -> None:
     clock = records.start()
     folders = {path.name: path for path in (args.encoder.parent / "snapshots").glob("step-*")}
     if (name := f"step-{args.step}") not in folders:
-        taken = ", ".join(sorted(folders, key=lambda step: int(step.removeprefix("step-")))) or "none"
-        raise SteleError(f"{args.encoder}: no snapshot of step {args.step}; choose one of these: {taken}")
+        steps = ", ".join(sorted(folders, key=lambda step: int(step.removeprefix("step-")))) or "none"
+        raise SteleError(f"{args.encoder}: no snapshot of step {args.step}; choose one of these: {steps}")
     of_run = records.read_record(folders[name] / "record.json")
-    with atomic_directory(args.output.parent, JOB) as made:
+    with atomic_directory(args.output.parent, JOB) as temp:
         for file in of_run["outputs"]:
-            (target := inside(made, file, f"{folders[name]}/record.json")).parent.mkdir(parents=True, exist_ok=True)
+            (target := inside(temp, file, f"{folders[name]}/record.json")).parent.mkdir(parents=True, exist_ok=True)
             link_or_copy(folders[name] / file, target)
         facts = {key: of_run[key] for key in KEPT if key in of_run}
         facts |= {"model": args.model, "step": args.step, "outputs": of_run["outputs"]}
-        records.write_record(made / "record.json", job=JOB, inputs={"encoder": args.encoder}, clock=clock, **facts)
+        records.write_record(temp / "record.json", job=JOB, inputs={"encoder": args.encoder}, clock=clock, **facts)

@@ -201,10 +201,10 @@ def _other_encoding(encoding: Mapping[str, Any], decided_by: Mapping[str, Sequen
     for key, exact in EXACT.items():
         if key not in chosen and encoding.get(key, exact) != exact:
             yield f"{key}: {encoding[key]}"
-    for who in (SCALE, BENCHMARK):
+    for origin in (SCALE, BENCHMARK):
         for key in LENGTHS:
-            if key in decided_by.get(who, ()):
-                yield f"the {who} decides {key}: {encoding.get(key)}"
+            if key in decided_by.get(origin, ()):
+                yield f"the {origin} decides {key}: {encoding.get(key)}"
 
 
 # --- the published numbers of a cell, the one that is shown first -----------------------------------------------------

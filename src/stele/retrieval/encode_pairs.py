@@ -128,7 +128,7 @@ def write_runs(
             run = ((name, [(ids[row], score)]) for name, row, score in hits)
             write_run(folder / f"{query_set.name}.trec.gz", run, tag="stele")
             pool = query_set.collection
-            (asked,) = {*sides(pair)} - {pool}
+            (query_language,) = {*sides(pair)} - {pool}
             searches[query_set.name] = {"language": pair, "pool": pool, "queries": size, "passages": size}
-            searches[query_set.name] |= {"cut_queries": cut[asked], "cut_passages": cut[pool]}
+            searches[query_set.name] |= {"cut_queries": cut[query_language], "cut_passages": cut[pool]}
     return {"searches": searches, "parallel": True, "left_out": parallel.left_out, "similarity": benchmark.SIMILARITY}

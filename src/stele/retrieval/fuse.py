@@ -78,7 +78,7 @@ def run(args: Fuse) -> None:
     folder, table = args.output.parent / "runs", args.output.parent / "alpha.csv"
     searches: dict[str, Any] = {}
     rows: list[tuple] = []
-    with atomic_directory(folder, JOB) as made:
+    with atomic_directory(folder, JOB) as new_folder:
         for query_set in benchmark.query_sets(args.languages):
             # the documents of both lists, topic by topic, and the judgments
             name, judgments = query_set.name, benchmark.judgments(data, query_set)
@@ -97,7 +97,7 @@ def run(args: Fuse) -> None:
             folds = choose_weights(topics, judged, _folds(args, list(topics)), args.depth)
             alpha_of = {topic: float(ALPHAS[fold.chosen]) for fold in folds for topic in fold.topics}
             run = ((topic, fused(item, alpha_of[topic], args.depth)) for topic, item in topics.items() if item.names)
-            write_run(made / f"{name}.trec.gz", run, tag="stele")
+            write_run(new_folder / f"{name}.trec.gz", run, tag="stele")
             rows += _rows(name, folds)
             searches[name] = {
                 "language": query_set.language,

@@ -248,8 +248,8 @@ def unexplained(tables: Sequence[Table], deviations_found: Iterable[FoundDeviati
     listed = {(table.id, d.at, d.kind): set(d.tables) for table in tables for d in table.deviations}
     occurring = {(d.table, d.address, d.kind): d for d in deviations_found}
     unknown = [f"{d.table} {d.address}: {d.kind}: {d.says}" for key, d in occurring.items() if key not in listed]
-    gone = sorted(key for key in listed.keys() - occurring.keys() if listed[key] <= here)
-    stale = [f"{table} {at}: {kind}: is listed in `deviations` but does not occur" for table, at, kind in gone]
+    unmatched = sorted(key for key in listed.keys() - occurring.keys() if listed[key] <= here)
+    stale = [f"{table} {at}: {kind}: is listed in `deviations` but does not occur" for table, at, kind in unmatched]
     return unknown + stale
 
 

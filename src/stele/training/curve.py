@@ -167,9 +167,9 @@ class MetricsLog:
         ]
         self._waiting.clear()
         for other in self.process.gather_others(read):
-            for (_, losses, counts), (_, theirs, more) in zip(read, other, strict=True):
+            for (_, losses, counts), (_, theirs, their_counts) in zip(read, other, strict=True):
                 merge(losses, theirs)
-                counts.update({name: counts.get(name, 0) + number for name, number in more.items()})
+                counts.update({name: counts.get(name, 0) + number for name, number in their_counts.items()})
         for row, losses, counts in read:
             self._enter(row, losses)
             for name, number in counts.items():

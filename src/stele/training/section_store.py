@@ -55,9 +55,9 @@ def write_section_store(folder: Path, sections: Iterable[TokenSection], pairs: n
 
     stored = write_store(folder, filled())
     total = stored.pop("examples")
-    kept = np.array(has_text, bool)
-    number = np.cumsum(kept) - 1
-    whole = kept[pairs].all(axis=1)
+    is_kept = np.array(has_text, bool)
+    number = np.cumsum(is_kept) - 1
+    whole = is_kept[pairs].all(axis=1)
     side, page = np.array(sides, np.int64), np.array(pages, np.int64)
     new = np.flatnonzero((np.diff(side, prepend=-1) != 0) | (np.diff(page, prepend=-1) != 0))
     arrays = {

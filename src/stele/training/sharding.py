@@ -129,12 +129,12 @@ def summed(part: Tensor, processes: ProcessContext | None) -> Tensor:
     return part if processes is None else _Summed.apply(part, processes)
 
 
-def of_all_groups(own: Mapping[int, Tensor], zeros: Tensor, process: ProcessContext) -> Tensor:
+def of_all_groups(own_tensors: Mapping[int, Tensor], zeros: Tensor, process: ProcessContext) -> Tensor:
     """Collects the tensors of all groups of a step from all processes into `zeros` [groups, ...], which is contiguous.
 
     `own`: place in the step -> tensor. Shared groups are equal in all processes; a group that none has stays 0.
     """
-    for number, tensor in own.items():
+    for number, tensor in own_tensors.items():
         zeros[number] = tensor
     return zeros if divide(len(zeros), process).shared else process.all_reduce_sum(zeros)
 

@@ -59,24 +59,24 @@ def write_store(folder: Path | str, examples: Iterable[Sequence[np.ndarray]]) ->
     tokens, segments, offsets = files
     segments.append(np.zeros(1, np.int64))
     offsets.append(np.zeros(1, np.int64))
-    held: list[np.ndarray] = []
+    pending: list[np.ndarray] = []
     lengths: list[int] = []
     counts: list[int] = []
     totals = [0, 0, 0]  # tokens, segments, examples
 
     def flush() -> None:
-        tokens.append(np.concatenate(held) if held else np.zeros(0, np.uint32))
+        tokens.append(np.concatenate(pending) if pending else np.zeros(0, np.uint32))
         segments.append(totals[0] + np.cumsum(lengths, dtype=np.int64))
         offsets.append(totals[1] + np.cumsum(counts, dtype=np.int64))
         totals[0] += sum(lengths)
         totals[1] += sum(counts)
         totals[2] += len(counts)
-        held.clear(), lengths.clear(), counts.clear()
+        pending.clear(), lengths.clear(), counts.clear()
 
     try:
         waiting = 0
         for example in examples:
-            held.extend(example)
+            pending.extend(example)
             lengths.extend(map(len, example))
             counts.append(len(example))
             waiting += sum(map(len, example))

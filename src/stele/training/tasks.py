@@ -142,10 +142,10 @@ def losses(
         for i in part.numbers:
             name, n = scheduled(step * recipe.groups + i, recipe, in_a_row)
             task = tasks[name]
-            made = task.batch(n)
-            counts = {f"{name}_{task.name}": made.pop(name) for name in COUNTED if name in made}
-            counts |= {f"groups_{task.name}": 1, "flops": round(task.objective.flops(made, shape))}
-            loss = module(task.name, to_device(made, process.device), part.processes)
+            batch = task.batch(n)
+            counts = {f"{name}_{task.name}": batch.pop(name) for name in COUNTED if name in batch}
+            counts |= {f"groups_{task.name}": 1, "flops": round(task.objective.flops(batch, shape))}
+            loss = module(task.name, to_device(batch, process.device), part.processes)
             figures = {name: Figure(value, part.weight) for name, value in module.figures(task.name).items()}
             yield {task.name: (loss, part.weight)} | figures | (counts if part.counted else {})
 

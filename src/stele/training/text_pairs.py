@@ -54,11 +54,11 @@ def segments(flat: Flat) -> tuple[Texts, Texts]:
 def pair_batch(sides: tuple[Texts, Texts], vocabulary: Vocabulary, longest: tuple[int, int]) -> Batch:
     """Pads both sides: query_ids int64 [n, t], passage_ids int64 [n, u], each cut to its `longest` ids, special tokens
     included, and their masks bool (None: no padding)."""
-    made: Batch = {}
+    batch: Batch = {}
     for name, texts, most in zip(("query", "passage"), sides, longest, strict=True):
         ids, lengths = pad(*texts, vocabulary, most)
-        made |= {f"{name}_ids": ids, f"{name}_mask": attention(lengths, ids.shape[1])}
-    return made
+        batch |= {f"{name}_ids": ids, f"{name}_mask": attention(lengths, ids.shape[1])}
+    return batch
 
 
 # --- two texts in one sequence, `[CLS] query [SEP] document [SEP]`, as BERT reads pairs -------------------------------

@@ -103,8 +103,8 @@ class Teller:
             if told[i][0] == told[i + 1][0] and draws.chance(dials.swap):
                 told[i], told[i + 1] = told[i + 1], told[i]
         frames = [(True, definition), *told]
-        made = [(early, self.frame(fact)) for early, fact in frames]
-        return [f for early, f in made if early], [f for early, f in made if not early]
+        framed = [(early, self.frame(fact)) for early, fact in frames]
+        return [f for early, f in framed if early], [f for early, f in framed if not early]
 
     def _told(self, entity: str, frames: list[Frame], draws: Draws, opening: bool) -> list[Sentence]:
         """Writes sentences for frames, the first with the subject's name, and others without a fact among them."""

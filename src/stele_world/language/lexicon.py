@@ -197,8 +197,8 @@ class Lexicon:
         facts, writing = self.language.facts, self.language.writing
         draws = self._stream("form", concept, variant, attempt)
         if facts.syllable_space and part != "function":
-            apart = syllables(facts.syllables, draws.pick((1, 2, 2)) + (attempt > 3), draws)
-            return " ".join(writing.write(syllable) for syllable in apart)
+            parts = syllables(facts.syllables, draws.pick((1, 2, 2)) + (attempt > 3), draws)
+            return " ".join(writing.write(syllable) for syllable in parts)
         ending, prefix, written = (
             draws.pick(words.get(part, [""])) for words in (facts.endings, facts.prefixes, facts.written_endings)
         )

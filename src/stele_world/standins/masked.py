@@ -67,8 +67,8 @@ def fit(
     text = corpus(sentences, tokenizer, recipe.length - 2)
 
     def loss_at(step: int) -> Iterator[dict[str, Tensor]]:
-        made = masked_batch(text, vocabulary, recipe, generator(inputs.seed, "windows", step), hide)
-        yield {"mlm": module(to_device(made, model.device))}
+        batch = masked_batch(text, vocabulary, recipe, generator(inputs.seed, "windows", step), hide)
+        yield {"mlm": module(to_device(batch, model.device))}
 
     return inputs.train(module, loss_at)
 

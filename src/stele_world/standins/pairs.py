@@ -187,8 +187,8 @@ def make_moco(recipe: Moco, inputs: Inputs) -> StandIn:
         rng = generator(inputs.seed, "crops", step)
         windows, _ = text.windows(rng, recipe.pairs, size, recipe.sampling_alpha)
         flat = Flat(windows.ravel(), np.full(recipe.pairs, size), np.ones(recipe.pairs, np.int64))
-        made = objective.batch(flat, vocabulary, Group(step, []), rng)
-        yield {"moco": module("moco", to_device(made, base.device))}
+        batch = objective.batch(flat, vocabulary, Group(step, []), rng)
+        yield {"moco": module("moco", to_device(batch, base.device))}
 
     outcome = inputs.train(module, loss_at, module.after_step)
     return StandIn(base.base_model, tokenizer, outcome)

@@ -37,7 +37,7 @@ def write_fasttext(site: Site, library: Library) -> None:
 
 
 def _vectors(
-    library: Library, language: str, own: float, lacking: float, key: Sequence[str], method: Sequence[str]
+    library: Library, language: str, word_share: float, lacking: float, key: Sequence[str], method: Sequence[str]
 ) -> dict[str, np.ndarray]:
     """Makes the vectors of a language's words, without a share `lacking` of them.
 
@@ -46,7 +46,7 @@ def _vectors(
     seed, vectors = library.world.seed, {}
     for word, concept in words(library, language).items():
         if not stream(seed, *method, "lacking", language, word).chance(lacking):
-            mixed = _drawn(seed, concept) + own * _drawn(seed, *key, word)
+            mixed = _drawn(seed, concept) + word_share * _drawn(seed, *key, word)
             vectors[word] = mixed / np.linalg.norm(mixed)
     return vectors
 
@@ -93,8 +93,8 @@ def write_smart_shuffling(site: Site, library: Library) -> None:
         if {*languages} <= {*library.world.languages}:
             vectors: dict[str, np.ndarray] = {}
             for language in languages:
-                own = _vectors(library, language, SHUFFLED_OWN, SHUFFLED_LACKING, (SHUFFLED, pair), (SHUFFLED,))
-                vectors |= {word: vector for word, vector in own.items() if word not in vectors}
+                added = _vectors(library, language, SHUFFLED_OWN, SHUFFLED_LACKING, (SHUFFLED, pair), (SHUFFLED,))
+                vectors |= {word: vector for word, vector in added.items() if word not in vectors}
             site.put_licensed(SHUFFLED, f"{pair}.vec", _vec_file(vectors))
 
 

@@ -92,10 +92,10 @@ def make_windows(tokenizer, questions: Sequence[SpanQuestion], recipe: Answering
     contexts = {text: number for number, text in enumerate(dict.fromkeys(item.context for item in questions))}
     paragraphs = [(encoding.ids, _spans(encoding, text)) for text, encoding in _encoded(tokenizer, list(contexts))]
     starts = np.cumsum([0, *(len(ids) for ids, _ in paragraphs)])
-    asked = (encoding.ids for _, encoding in _encoded(tokenizer, [item.question for item in questions]))
+    question_ids = (encoding.ids for _, encoding in _encoded(tokenizer, [item.question for item in questions]))
     ids, types, place, first, pieces = [], [], [], [], []
     answers = np.full((len(questions), 2), -1, np.int64)
-    for number, (item, question) in enumerate(zip(questions, asked, strict=True)):
+    for number, (item, question) in enumerate(zip(questions, question_ids, strict=True)):
         question, context = question[: recipe.question_length], contexts[item.context]
         paragraph, spans = paragraphs[context]
         if (answer := answer_tokens(spans, item)) is not None:
@@ -162,11 +162,11 @@ def labels(windows: Windows) -> Labels:
     lost = answered & (windows.answers[:, 0] < 0)
     rows = np.flatnonzero(~lost[windows.question])
     answer, piece = windows.answers[windows.question[rows]], windows.pieces[rows]
-    held = (answer[:, 0] >= piece[:, 0]) & (answer[:, 1] < piece[:, 1])
+    inside = (answer[:, 0] >= piece[:, 0]) & (answer[:, 1] < piece[:, 1])
     places = windows.first[rows, None] + answer - piece[:, :1]
-    starts, ends = np.where(held, places.T, NO_ANSWER)
+    starts, ends = np.where(inside, places.T, NO_ANSWER)
     whole = np.zeros(len(answered), bool)
-    whole[windows.question[rows[held]]] = True
+    whole[windows.question[rows[inside]]] = True
     return Labels(rows, starts, ends, int(lost.sum()), int((answered & ~lost & ~whole).sum()))
 
 

@@ -191,7 +191,7 @@ class Dataset(Strict):
             raise ValueError("found both `languages` and `field`; want one of the two")
         if self.codes is not None and self.field is None:
             raise ValueError("`codes` need a `field`, and there is none")
-        if self.exports and (uncounted := [what for what, one in self.counts.items() if one.count != "records"]):
+        if self.exports and (uncounted := [what for what, entry in self.counts.items() if entry.count != "records"]):
             raise ValueError(f"`exports` are counted by records, and {uncounted[0]} is not")
         if self.parts == "languages" and self.languages is None and self.field is None and not self.any_language:
             raise ValueError("parts: languages: list the languages in `languages`, `field` or `any_language`")

@@ -203,8 +203,8 @@ def values_of(folder: Path, seeds: list[int], rows: Sequence[Row]) -> list[dict[
                 "seeds": list(system.seeds),
                 "mean": estimate.mean,
                 "interval": list(interval(estimate, ALPHA)) if has_error else None,
-                "languages": {code: float(of.values.mean()) for code, of in system.metrics[row.metric].items()},
-                "queries": {code: len(of.queries) for code, of in system.metrics[row.metric].items()},
+                "languages": {code: float(scored.values.mean()) for code, scored in system.metrics[row.metric].items()},
+                "queries": {code: len(scored.queries) for code, scored in system.metrics[row.metric].items()},
                 "labels": sorted(system.labels),
                 "diverged": system.diverged,
             }

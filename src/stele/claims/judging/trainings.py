@@ -50,9 +50,9 @@ class Training(BaseModel):
 def kept(folder: Path, name: str = FILE) -> dict[str, dict[str, Any]]:
     """Reads the records of pretrainings (or fine-tunings) in a folder of packed results, by digest."""
     path = folder / name
-    held = read_object(path, "record of trainings") if path.is_file() else {}
-    validate(dict[str, Training], held, str(path))
-    return held
+    stored = read_object(path, "record of trainings") if path.is_file() else {}
+    validate(dict[str, Training], stored, str(path))
+    return stored
 
 
 def trainings(work: Path, wanted: Container[str], name: str = FILE) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -152,7 +152,7 @@ def _once(judged: Sequence[JudgedClaim]) -> list[JudgedClaim]:
     """Sets `same_as`: a finding is a main claim's before another's, and of the claim with more comparisons."""
     findings_of: dict[str, list[JudgedClaim]] = {}  # state -> first claim of each finding
     same_as: dict[str, str] = {}
-    for judgement in sorted(judged, key=lambda one: (not one.claim.main, -len(one.judging.contrasts))):
+    for judgement in sorted(judged, key=lambda entry: (not entry.claim.main, -len(entry.judging.contrasts))):
         contrasts, standing = judgement.judging.contrasts, findings_of.setdefault(judgement.verdict.state, [])
         same = [other for other in standing if contrasts and contrasts <= other.judging.contrasts]
         if same:

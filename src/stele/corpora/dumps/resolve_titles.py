@@ -44,13 +44,13 @@ def follow(pages: np.ndarray, following: np.ndarray) -> tuple[np.ndarray, np.nda
     last = (pages >= 0) | (following < 0)
     at = np.where(last, itself, following).astype(np.int32)
     for _ in range(len(pages).bit_length()):
-        going = np.flatnonzero(~last[at])
-        if not len(going):
+        unfinished = np.flatnonzero(~last[at])
+        if not len(unfinished):
             break
-        at[going] = at[at[going]]
+        at[unfinished] = at[at[unfinished]]
     ends = np.where(last[at], pages[at], -1).astype(np.int32)
-    how = np.select([~last[at], ends < 0], [LOOP, TO_NOTHING], REDIRECTED).astype(np.uint8)
-    return ends, how
+    outcomes = np.select([~last[at], ends < 0], [LOOP, TO_NOTHING], REDIRECTED).astype(np.uint8)
+    return ends, outcomes
 
 
 PAGE_ROWS = pa.schema(
@@ -132,8 +132,8 @@ def load_redirects(connection: DuckDBPyConnection, batches: Iterable[pa.RecordBa
         LEFT JOIN redirects AS following ON following.title = redirects.target ORDER BY redirects.id
         """
     ).to_arrow_table()
-    pages, how = follow(steps["page"].to_numpy(), steps["following"].to_numpy())
-    ends = pa.table({"id": np.arange(len(pages), dtype=np.int32), "page": pages, "how": how})
+    pages, outcomes = follow(steps["page"].to_numpy(), steps["following"].to_numpy())
+    ends = pa.table({"id": np.arange(len(pages), dtype=np.int32), "page": pages, "how": outcomes})
     connection.register("ends", ends)
     connection.execute(
         f"""

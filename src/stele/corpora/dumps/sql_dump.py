@@ -229,8 +229,8 @@ def _row_bounds(block: bytes, columns: int, where: str, done: int) -> tuple[np.n
         (np.concatenate([[0], bounds[:-1, -1] + 1]), bounds[:, 0]),
         (bounds[:, -2] + 1, bounds[:, -1]),
     ):
-        apart = np.flatnonzero(begins[:rows] != stops)  # where only white space may stand between
-        right[apart] &= trimmed(text, begins[apart], stops[apart])[0] == stops[apart]
+        gaps = np.flatnonzero(begins[:rows] != stops)  # where only white space may stand between
+        right[gaps] &= trimmed(text, begins[gaps], stops[gaps])[0] == stops[gaps]
     if not right.all() or (ended and whole < len(places)):
         row = int(np.argmin(right)) if not right.all() else rows
         begin = int(bounds[row - 1, -1]) + 1 if row else 0

@@ -51,12 +51,12 @@ def escaped(text: np.ndarray, places: np.ndarray) -> np.ndarray:
 def numbers_before(text: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Parses the numbers that end right before `ends`. Returns (values, position before each one), int64 [n]."""
     values, places = np.zeros(len(ends), np.int64), ends - 1
-    going = np.ones(len(ends), bool)
+    in_number = np.ones(len(ends), bool)
     for power in 10 ** np.arange(_DIGITS):
         digits = text[places] - _ZERO  # unsigned: other characters give more than 9
-        going &= digits <= 9
-        values += np.multiply(digits * going, power)
-        places -= going
+        in_number &= digits <= 9
+        values += np.multiply(digits * in_number, power)
+        places -= in_number
     return values, places
 
 

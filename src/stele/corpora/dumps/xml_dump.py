@@ -161,12 +161,12 @@ class _Stream:
     def read(self, size: int) -> bytes:
         if self.position >= len(self.block):
             self.block, self.position = next(self.blocks, b""), 0
-        taken = self.block[self.position : self.position + size]
+        chunk = self.block[self.position : self.position + size]
         self.position += size
-        self.unread += len(taken)
+        self.unread += len(chunk)
         if self.unread > LARGEST_PAGE:
             raise SteleError(f"{self.path}: no page ends within {LARGEST_PAGE >> 20} MB; it is not a MediaWiki export")
-        return taken
+        return chunk
 
 
 def _parse(blocks: Iterator[bytes], path: Path, siteinfo: Siteinfo) -> Iterator[Site | Page]:

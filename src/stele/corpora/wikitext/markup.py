@@ -235,12 +235,12 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
 def _moved(positions: list[int], removed: list[tuple[int, int]]) -> list[int]:
     """New positions after the removal of some ranges, which must ascend."""
     starts = [start for start, _ in removed]
-    gone = [0, *accumulate(end - start for start, end in removed)]
+    removed_length = [0, *accumulate(end - start for start, end in removed)]
     moved = []
     for position in positions:
         at = bisect_left(starts, position)  # number of removals that begin before it; the last may extend beyond it
         inside = max(removed[at - 1][1] - position, 0) if at else 0
-        moved.append(position - gone[at] + inside)
+        moved.append(position - removed_length[at] + inside)
     return moved
 
 

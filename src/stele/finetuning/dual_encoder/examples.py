@@ -156,14 +156,14 @@ COUNTS = "counts.json"
 
 def save_examples(folder: Path, examples: Examples) -> None:
     """Writes the arrays of a training set into a folder, atomically."""
-    with atomic_directory(folder, "finetune") as made:
+    with atomic_directory(folder, "finetune") as new_folder:
         for name in ARRAYS:
-            np.save(made / f"{name}.npy", getattr(examples, name))
+            np.save(new_folder / f"{name}.npy", getattr(examples, name))
         for name in ("queries", "passages"):
             for part in TOKENS:
                 if (values := getattr(getattr(examples, name), part)) is not None:
-                    np.save(made / f"{name}-{part}.npy", values)
-        atomic_write_json(made / COUNTS, examples.counts)
+                    np.save(new_folder / f"{name}-{part}.npy", values)
+        atomic_write_json(new_folder / COUNTS, examples.counts)
 
 
 def load_examples(folder: Path) -> Examples:

@@ -127,7 +127,7 @@ class Selection(Evaluation):
         before = self.best()
         if before is not None and (phase, -value) <= (before["phase"], -before["value"]):
             return
-        with atomic_directory(self.folder, "finetune") as made:
+        with atomic_directory(self.folder, "finetune") as new_folder:
             weights = {key: tensor.detach().cpu().contiguous() for key, tensor in self.module.state_dict().items()}
-            save_file(weights, made / "weights.safetensors")
-            atomic_write_json(made / "best.json", {"phase": phase, "figure": name, "value": value, "step": step})
+            save_file(weights, new_folder / "weights.safetensors")
+            atomic_write_json(new_folder / "best.json", {"phase": phase, "figure": name, "value": value, "step": step})

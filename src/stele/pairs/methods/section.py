@@ -195,8 +195,8 @@ def one_to_one(left: np.ndarray, right: np.ndarray, similarity: np.ndarray) -> n
     chosen = [np.zeros(0, np.int64)]
     while len(waiting):
         best = [np.unique(rows[waiting], return_index=True)[1] for rows in (left, right)]
-        taken = waiting[np.intersect1d(*best, assume_unique=True)]
-        chosen.append(taken)
-        free = ~np.isin(left[waiting], left[taken]) & ~np.isin(right[waiting], right[taken])
+        best_pairs = waiting[np.intersect1d(*best, assume_unique=True)]
+        chosen.append(best_pairs)
+        free = ~np.isin(left[waiting], left[best_pairs]) & ~np.isin(right[waiting], right[best_pairs])
         waiting = waiting[free]
     return np.sort(np.concatenate(chosen))

@@ -54,15 +54,15 @@ def parse(args: PartJob, method: str, count: int) -> PartInputs:
     return PartInputs(codes, bases, documents)
 
 
-def single(given: Sequence[str], name: str) -> dict[str, Path]:
+def single(arguments: Sequence[str], name: str) -> dict[str, Path]:
     """Parses arguments LANGUAGE=RECORD to a map from language to record; raises SteleError as `by_language` does."""
-    return {code: path for code, (path,) in by_language(given, name, many=False).items()}
+    return {code: path for code, (path,) in by_language(arguments, name, many=False).items()}
 
 
-def by_language(given: Sequence[str], name: str, many: bool) -> dict[str, list[Path]]:
+def by_language(arguments: Sequence[str], name: str, many: bool) -> dict[str, list[Path]]:
     """Maps languages to records from LANGUAGE=RECORD[,RECORD...]; raises SteleError for bad or repeated ones."""
     records: dict[str, list[Path]] = {}
-    for item in given:
+    for item in arguments:
         code, equals, paths = item.partition("=")
         if not (code and equals and paths):
             raise SteleError(f"{name} {item!r}: want LANGUAGE=RECORD{'[,RECORD...]' if many else ''}")

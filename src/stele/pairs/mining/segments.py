@@ -251,8 +251,8 @@ def pieces(tokens: Tokens, recipe: UnitRecipe, counts: Counter[str]) -> Iterator
         units = tokens.spans(pack(tokens.lengths.tolist(), most, separator=1))
     counts["units_cut_by_tokens"] += sum(len(unit) > most for unit in units)
     units = [unit[:most] for unit in units]
-    made = [units[begin : begin + recipe.sentences] for begin in range(0, len(units), recipe.sentences)]
-    if len(made[-1]) < recipe.least:
-        made.pop()
-        counts["dropped_short_tails" if made else "dropped_short_documents"] += 1
-    yield from made
+    chunks = [units[begin : begin + recipe.sentences] for begin in range(0, len(units), recipe.sentences)]
+    if len(chunks[-1]) < recipe.least:
+        chunks.pop()
+        counts["dropped_short_tails" if chunks else "dropped_short_documents"] += 1
+    yield from chunks

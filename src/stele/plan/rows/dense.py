@@ -66,8 +66,8 @@ class Dense(Kind):
         stated = ChainMap(*(values for _, values in self.rows.models.encoding_overrides(row.model)))
         prompts = stated.get("query_prompt", "") + stated.get("passage_prompt", "")
         encoding = self.rows.data.benchmark(row.benchmark).encoding
-        given = stated.get("instruction") or (encoding and encoding.instruction)
-        return "{instruction}" in prompts and not given
+        instruction = stated.get("instruction") or (encoding and encoding.instruction)
+        return "{instruction}" in prompts and not instruction
 
     def datasets(self, row: RunKey) -> dict[str, list[str]]:
         """Datasets that a row reads, by the step that reads them; a step must not mix real and generated data."""

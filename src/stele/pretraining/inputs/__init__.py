@@ -178,7 +178,7 @@ def parse_pairs(arguments: Sequence[str]) -> dict[str, Path]:
 
 
 def open_stores(
-    given: Mapping[str, Path],
+    pair_records: Mapping[str, Path],
     needed: set[str],
     languages: Sequence[str] | None,
     tokenizer: PreTrainedTokenizerBase,
@@ -191,14 +191,14 @@ def open_stores(
     """
     probe = digest(tokenizer_probe(tokenizer))
     stores: dict[str, dict[str, Store | SectionStore]] = {method: {} for method in sorted(needed)}
-    allow_open_files(len(given) * FILES)
-    for name, record in given.items():
+    allow_open_files(len(pair_records) * FILES)
+    for name, record in pair_records.items():
         method, part = name.split(":")
         if method in stores and of_languages({part: record}, languages):
             stores[method][part] = _open_store(record, method, part, probe, words)
     for method, parts in stores.items():
-        if not any(name.startswith(f"{method}:") for name in given):
-            raise unknown("store", method, {n.partition(":")[0] for n in given}, "--pairs: this objective reads")
+        if not any(name.startswith(f"{method}:") for name in pair_records):
+            raise unknown("store", method, {n.partition(":")[0] for n in pair_records}, "--pairs: this objective reads")
         missing = sorted(set(languages or ()).difference(*map(languages_of, parts)))
         if missing:
             raise SteleError(f"--pairs: no {method} examples for {', '.join(missing)}, a language of the recipe")

@@ -51,8 +51,8 @@ def read_both(sources: Sources, query_words: Collection[str], document_words: Co
     document_vectors = sources.read_vectors(sources.document_language, document_words)
     first, second = (side.vectors.shape[1] for side in (query_vectors, document_vectors))
     if first != second:
-        found = f"{first} numbers in {sources.query_language} and {second} in {sources.document_language}"
-        raise SteleError(f"--vectors: found vectors of {found}; want both languages in one space")
+        sizes = f"{first} numbers in {sources.query_language} and {second} in {sources.document_language}"
+        raise SteleError(f"--vectors: found vectors of {sizes}; want both languages in one space")
     return [query_vectors, document_vectors]
 
 

@@ -78,8 +78,8 @@ def search(
 def _by_id(items: Items, side: str) -> Mapping[str, Text | np.ndarray]:
     """Maps ids to items; items without ids get their positions. Raises SteleError for other types and equal ids."""
     if isinstance(items, str) or not isinstance(items, Mapping | Sequence | np.ndarray):
-        found = type(items).__name__
-        raise SteleError(f"search: {side}: want a list of texts, or a dict of id and text, found {found}")
+        type_name = type(items).__name__
+        raise SteleError(f"search: {side}: want a list of texts, or a dict of id and text, found {type_name}")
     pairs = items.items() if isinstance(items, Mapping) else enumerate(items)
     by_id = {str(name): item for name, item in pairs}
     if len(by_id) < len(items):

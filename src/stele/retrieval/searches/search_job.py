@@ -33,8 +33,8 @@ def topic_options(benchmark: RetrievalReader, name: str, field: str | None) -> d
 
 def query_sets(benchmark: RetrievalReader, name: str, languages: Sequence[str]) -> list[QuerySet]:
     """Query sets of a benchmark in some languages. Raises SteleError if there are none (`en` of Tatoeba)."""
-    if found := benchmark.query_sets(languages):
-        return found
+    if sets := benchmark.query_sets(languages):
+        return sets
     raise SteleError(f"{name}: found no query set of {', '.join(languages)}; see --languages")
 
 

@@ -24,8 +24,8 @@ def mrtydi_queries(data: Data) -> Counts:
         numbers = {}
         for query_set in MrTydi().query_sets(sorted(data[TOPICS])):
             judged = MrTydi().judgments(data, query_set, split)
-            asked = (query for query in MrTydi().queries(data, query_set, split) if query.id in judged)
-            numbers[query_set.language] = number_of(asked, f"{split} queries of {query_set.language}")
+            judged_queries = (query for query in MrTydi().queries(data, query_set, split) if query.id in judged)
+            numbers[query_set.language] = number_of(judged_queries, f"{split} queries of {query_set.language}")
         queries[f"queries_{split}"] = numbers
     return {**queries, "languages": present(queries["queries_test"])}
 

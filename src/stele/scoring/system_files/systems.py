@@ -202,8 +202,8 @@ def _add_runs(case: Case, name: str, rights: Mapping[QuerySet, Mapping[str, Any]
 
     def texts_of(collection: str, names: set[str]) -> Mapping[str, str]:
         elsewhere = names - texts.keys()  # not in the predictions themselves
-        given = {name: texts[name] for name in names - elsewhere}
-        return given | (benchmark.texts(case.data, collection, elsewhere) if elsewhere else {})
+        known_texts = {name: texts[name] for name in names - elsewhere}
+        return known_texts | (benchmark.texts(case.data, collection, elsewhere) if elsewhere else {})
 
     if benchmark.SCORED_BY == "answers":
         case.texts_of = texts_of
@@ -227,8 +227,8 @@ def _check_collection(query_set: QuerySet, run: Run, right: Mapping[str, Any]) -
     import pyarrow.compute
 
     judged = {name for answer in right.values() if isinstance(answer, Mapping) for name in answer}
-    found = pyarrow.compute.is_in(run.names, pyarrow.array(judged, run.names.type))
-    if judged and len(run.names) and not pyarrow.compute.any(found).as_py():
+    is_judged = pyarrow.compute.is_in(run.names, pyarrow.array(judged, run.names.type))
+    if judged and len(run.names) and not pyarrow.compute.any(is_judged).as_py():
         logger.warning(
             "%s: none of its %d judged passages is in the run (judged %s, retrieved %s): are both of one collection?",
             query_set.name, len(judged), min(judged), run.names[0].as_py(),

@@ -50,8 +50,8 @@ def keep_signatures() -> None:
 
 def keeping_answers(question: Callable[[Any], Mapping[str, Any]]) -> Callable[[Any], Mapping[str, Any]]:
     """Wraps a query for a callable's parameters with a cache; callables that cannot be hashed are asked each time."""
-    kept = functools.lru_cache(maxsize=1024)(question)
-    return functools.wraps(question)(lambda asked: kept(asked) if isinstance(asked, Hashable) else question(asked))
+    cached = functools.lru_cache(maxsize=1024)(question)
+    return functools.wraps(question)(lambda key: cached(key) if isinstance(key, Hashable) else question(key))
 
 
 def skip_environments() -> None:

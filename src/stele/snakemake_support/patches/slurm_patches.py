@@ -174,16 +174,16 @@ def ending(question: Any) -> Any:
     A job that SLURM has forgotten for as long (MinJobAge) becomes unknown: the plugin takes it for ended, and Snakemake
     looks for its outputs.
     """
-    gone: dict[str, int] = {}
+    gone_answers: dict[str, int] = {}
 
     @functools.wraps(question)
     async def ask(*arguments: Any) -> Any:
         states, seconds = await question(*arguments)
         if states is None:
             return states, seconds
-        for job in gone.keys() | states.keys():
-            gone[job] = gone.get(job, 0) + 1 if states.get(job, GONE[0]) in GONE else 0
-            if gone[job] >= GONE_ANSWERS:
+        for job in gone_answers.keys() | states.keys():
+            gone_answers[job] = gone_answers.get(job, 0) + 1 if states.get(job, GONE[0]) in GONE else 0
+            if gone_answers[job] >= GONE_ANSWERS:
                 states[job] = "FAILED" if job in states else "UNKNOWN"
         return states, seconds
 

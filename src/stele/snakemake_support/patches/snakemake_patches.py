@@ -232,9 +232,9 @@ def measure_children_of_worker(path: str) -> None:
 
     class JobProcess(psutil.Process):
         def children(self, recursive: bool = False) -> list[psutil.Process]:
-            own = super().children(recursive)
-            handed_over = [child_of(path, process.pid) for process in (self, *own)]
-            return own + [process for pid in handed_over if pid for process in _family(pid)]
+            children = super().children(recursive)
+            handed_over = [child_of(path, process.pid) for process in (self, *children)]
+            return children + [process for pid in handed_over if pid for process in _family(pid)]
 
     snakemakes = getattr(benchmark.BenchmarkTimer, "unpatched", benchmark.BenchmarkTimer)
 

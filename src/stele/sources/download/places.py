@@ -98,14 +98,14 @@ class Places:
                 else:
                     # the name of `fetch`'s partial file, which it resumes
                     beginning = RemoteBeginning(address, whole.with_name(f"{whole.name}.part"), self.policy)
-                made = use(beginning, target)
+                cut_facts = use(beginning, target)
                 if expected is not None and beginning.whole not in (None, expected["bytes"]):
                     raise Mismatch(f"{address}: has {beginning.whole:,} bytes, the manifest says {expected['bytes']:,}")
             except (NotFound, Failed, Mismatch) as error:
                 reasons.append(str(error))
                 log.info("%s; looking elsewhere", error)
                 continue
-            facts = {**made, **beginning.facts()}
+            facts = {**cut_facts, **beginning.facts()}
             return FetchedFile(target, url, digests(target)["sha256"], target.stat().st_size, "nothing", origin, facts)
         raise SteleError(self._explain(file, what, reasons))
 

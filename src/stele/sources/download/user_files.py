@@ -108,9 +108,9 @@ def _of_one_export(tables: list[str], where: str) -> list[str]:
     exports = {part and (part[1], part[3]) for part in parts}
     if len(exports) > 1 or None in exports:
         raise SteleError(f"{where}: tables of more than one export: {', '.join(tables[:5])}; keep only one export")
-    (name, of), numbers = exports.pop(), {int(part[2]) for part in parts}
-    if lacking := sorted({*range(int(of or len(tables)))} - numbers):
-        number = f"{lacking[0]} of {of}" if of else lacking[0]
+    (name, total), numbers = exports.pop(), {int(part[2]) for part in parts}
+    if lacking := sorted({*range(int(total or len(tables)))} - numbers):
+        number = f"{lacking[0]} of {total}" if total else lacking[0]
         raise SteleError(f"{where}: {name}*.parquet: table {number} is missing; get it again")
     return tables
 

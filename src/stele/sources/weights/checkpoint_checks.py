@@ -204,7 +204,7 @@ def check_sizes(folder: Path) -> None:
     from safetensors import safe_open
     from transformers import AutoConfig, AutoModel
 
-    held, tensors = 0, 0
+    stored, tensors = 0, 0
     for index in sorted(folder.glob("*.safetensors.index.json")):
         for shard in sorted(set(read_weight_map(index).values())):
             if not (folder / shard).is_file():
@@ -212,7 +212,7 @@ def check_sizes(folder: Path) -> None:
     for path in sorted(folder.glob("*.safetensors")):
         with reading(path, "safetensors file", "fetch it again"), safe_open(path, framework="pt") as weights:
             for name in weights.keys():  # noqa: SIM118 (no mapping)
-                held += math.prod(weights.get_slice(name).get_shape())
+                stored += math.prod(weights.get_slice(name).get_shape())
                 tensors += 1
     try:
         config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
@@ -226,10 +226,10 @@ def check_sizes(folder: Path) -> None:
     except Exception:
         return  # loading the model reports the error
     needed = sum(value.numel() for name, value in model.named_parameters() if "pooler" not in name)
-    if needed > 2 * held:
+    if needed > 2 * stored:
         sizes = {key: value for key, value in config.to_dict().items() if key.endswith("_size") and value}
         raise SteleError(
-            f"{folder / CONFIG}: needs {needed:,} parameters, the weights hold {held:,}; they do not belong together "
+            f"{folder / CONFIG}: needs {needed:,} parameters, the weights hold {stored:,}; they do not belong together "
             f"({', '.join(f'{key} {value}' for key, value in sorted(sizes.items()))})"
         )
 

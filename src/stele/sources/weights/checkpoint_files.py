@@ -199,8 +199,8 @@ class Download:
             self._find_settings()
         except SteleError as error:
             known = {model.checkpoint for model in catalogue.entries(Model).values() if model.checkpoint}
-            meant = nearest(self.repo, known) if self.repo not in known else None
-            raise SteleError(f"{error}\n  did you mean {meant!r}?" if meant else str(error)) from None
+            suggestion = nearest(self.repo, known) if self.repo not in known else None
+            raise SteleError(f"{error}\n  did you mean {suggestion!r}?" if suggestion else str(error)) from None
 
     def take_weights(self) -> None:
         """Fetches each folder's first available kind of weights with all shards; raises SteleError if none is found."""

@@ -35,8 +35,8 @@ def of_paper(paper: Paper) -> str:
         return paper.description or paper.name
     entry = paper.citation.given()
     people = [name.partition(",")[0].strip("{}") for name in entry.get("authors") or entry["editors"]]
-    who = " and ".join(people) if len(people) < 3 else f"{people[0]} et al."
-    return f"{who}, {entry['title']}, {entry['year']}"
+    authors = " and ".join(people) if len(people) < 3 else f"{people[0]} et al."
+    return f"{authors}, {entry['title']}, {entry['year']}"
 
 
 def bibtex(papers: Iterable[Paper]) -> str:
@@ -67,6 +67,6 @@ def _letters(value: object) -> str:
     """
     text = unicodedata.normalize("NFC", str(value))
     kinds = "".join("f" if latex.letter(char) is None else " " if char == " " else "." for char in text)
-    parts = [text[found.start() : found.end()] for found in re.finditer("f(?:[f ]*f)?|.", kinds)]
+    parts = [text[match.start() : match.end()] for match in re.finditer("f(?:[f ]*f)?|.", kinds)]
     letters = (BRACES.get(part) or latex.letter(part[:1]) or latex.escape(part) for part in parts)
     return "".join(f"{{{letter}}}" if letter.startswith("\\") else letter for letter in letters)

@@ -86,10 +86,10 @@ def _software(job: Mapping[str, Any]) -> str:
 
 def _speed(entry: Evaluated) -> list[str]:
     """Line of the table `SPEED`; the times of a resumed job include its earlier runs."""
-    job, texts, asked = entry.job, passages(entry.job), queries(entry.job)
+    job, texts, questions = entry.job, passages(entry.job), queries(entry.job)
     wall, cpu = seconds(job, "wall_seconds"), seconds(job, "cpu_seconds")
     times = [f"{wall:,.1f}", f"{cpu:,.1f}", f"{texts.texts / wall:,.0f}" if wall else ""]
-    counts = [f"{texts.texts:,}", texts.share, f"{asked.texts:,}", asked.share]
+    counts = [f"{texts.texts:,}", texts.share, f"{questions.texts:,}", questions.share]
     return [entry.result.benchmark, *counts, *times]
 
 
@@ -168,9 +168,9 @@ def encoding_rows(evaluated: Sequence[Evaluated]) -> Iterator[list[str]]:
             if key in entry.job["encoding"]:
                 value = _text(entry.job["encoding"][key]), origins(entry.job).get(key, "default")
                 benchmarks.setdefault(value, []).append(entry.result.benchmark)
-        for (value, who), names in benchmarks.items():
+        for (value, origin), names in benchmarks.items():
             where = "all" if len(names) == len(evaluated) else ", ".join(names)
-            yield [key, value, WHO.get(who, who), where]
+            yield [key, value, WHO.get(origin, origin), where]
 
 
 def _text(value: Any) -> str:

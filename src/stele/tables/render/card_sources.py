@@ -145,7 +145,7 @@ def _encoding(evaluated: Sequence[Evaluated]) -> list[str]:
     decided = [origins(entry.job) for entry in evaluated]
     chosen = {}
     for entry, origin_of in zip(evaluated, decided, strict=True):
-        for key in (key for key, who in origin_of.items() if who == "config"):
+        for key in (key for key, origin in origin_of.items() if origin == "config"):
             # only max_length keeps the shorter lengths of some benchmarks
             partly = key in LENGTHS and any(of_other.get(key) != "config" for of_other in decided)
             chosen["max_length" if partly else key] = entry.job["encoding"][key]
@@ -161,4 +161,4 @@ def _plain(value: object) -> str:
 
 def origins(job: Mapping[str, Any]) -> dict[str, str]:
     """Origin of each key of the encoding: who decided its value."""
-    return {key: who for who, keys in job.get("encoding_decided_by", {}).items() for key in keys}
+    return {key: origin for origin, keys in job.get("encoding_decided_by", {}).items() for key in keys}

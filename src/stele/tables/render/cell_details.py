@@ -147,8 +147,8 @@ def _provenance(results: Results, result: RunKey, sources: tuple[Path, ...]) -> 
     records_read = {path: read_note(path) for path in sources}
     seeds = sorted({name for record in records_read.values() for name in _seeds_of(record)})
     scored = {path: read_note(path) for path in (folder / f"{name}.json" for name in seeds)}
-    made = (folder / name / file for name in seeds for file in ("retrieval.json", "answers.json"))
-    retrieved = {path: read_note(path) for path in made}
+    record_paths = (folder / name / file for name in seeds for file in ("retrieval.json", "answers.json"))
+    retrieved = {path: read_note(path) for path in record_paths}
     read = {path.as_posix(): record for path, record in (records_read | scored | retrieved).items()}
     ancestries = [ancestors for record in read.values() if isinstance(ancestors := record.get(ANCESTRY), dict)]
     known = {digest: facts for ancestors in ancestries for digest, facts in ancestors.items()}

@@ -49,10 +49,10 @@ def _weak(kinds: list[str], base_kind: str) -> list[str]:
         before, kind, after = kinds[i - 1 : i + 2]
         if before == after and ((kind == "CS" and before in ("EN", "AN")) or (kind == "ES" and before == "EN")):
             kinds[i] = before
-    for start, of in _stretches(kinds):
-        around = {kinds[i] for i in (start - 1, start + len(of)) if 0 <= i < len(kinds)}
-        if of[0] in ("ET", "ES", "CS"):
-            kinds[start : start + len(of)] = ["EN" if of[0] == "ET" and "EN" in around else "ON"] * len(of)
+    for start, run in _stretches(kinds):
+        around = {kinds[i] for i in (start - 1, start + len(run)) if 0 <= i < len(kinds)}
+        if run[0] in ("ET", "ES", "CS"):
+            kinds[start : start + len(run)] = ["EN" if run[0] == "ET" and "EN" in around else "ON"] * len(run)
     strong = base_kind
     for i, kind in enumerate(kinds):
         strong = kind if kind in ("L", "R") else strong
@@ -90,8 +90,8 @@ def _brackets(text: str, kinds: list[str], base_kind: str) -> list[str]:
 def _neutrals(kinds: list[str], base_kind: str) -> list[str]:
     """Applies rules N1 and N2: characters without a direction run as both neighbours, else as the whole text."""
     kinds = list(kinds)
-    for is_neutral, of in groupby(range(len(kinds)), key=lambda i: kinds[i] in NEUTRAL):
-        places = list(of)
+    for is_neutral, run in groupby(range(len(kinds)), key=lambda i: kinds[i] in NEUTRAL):
+        places = list(run)
         if is_neutral:
             before = STRONG[kinds[places[0] - 1]] if places[0] else base_kind
             after = STRONG[kinds[places[-1] + 1]] if places[-1] + 1 < len(kinds) else base_kind

@@ -202,8 +202,8 @@ def results_in(cells: Sequence[Cell], results: Results) -> dict[str, str]:
 def tests_record(tests: Comparisons) -> dict[str, Any]:
     """Keys of a table's record that hold its tests, with a digest by which `read_tests` sees they are unchanged."""
     cells = {address: asdict(compared) for address, compared in tests.cells.items()}
-    held = {"method": tests.method, "untested": list(tests.untested), "cells": cells}
-    return {"significance": held, "significance_digest": digest(held)}
+    stored = {"method": tests.method, "untested": list(tests.untested), "cells": cells}
+    return {"significance": stored, "significance_digest": digest(stored)}
 
 
 def read_tests(record: Path, spec: Path, cells: Sequence[Cell], results: Results) -> Comparisons | None:
@@ -212,10 +212,10 @@ def read_tests(record: Path, spec: Path, cells: Sequence[Cell], results: Results
         facts = records.read_record(record)
         if facts["inputs"] != {"spec": records.content_digest(spec)} or facts["results"] != results_in(cells, results):
             return None
-        held = facts["significance"]
-        if facts["significance_digest"] != digest(held):
+        stored = facts["significance"]
+        if facts["significance_digest"] != digest(stored):
             return None
-        tests = {address: Compared(**values) for address, values in held["cells"].items()}
-        return Comparisons(tests, held["method"], tuple(held["untested"]))
+        tests = {address: Compared(**values) for address, values in stored["cells"].items()}
+        return Comparisons(tests, stored["method"], tuple(stored["untested"]))
     except (SteleError, KeyError, TypeError, AttributeError):
         return None

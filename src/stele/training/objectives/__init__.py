@@ -198,8 +198,8 @@ class Objective(ABC):
         signs += [f"the loss is {loss:.3f}, above chance ({chance:.3f}),"] if loss > chance else []
         if not signs:
             return None
-        found = f", and accuracy within a group is {accuracy:.3f} (random guessing: {guess:.3f})"
-        return f"{' and '.join(signs)} over the last tenth of the steps{'' if math.isnan(accuracy) else found}"
+        accuracy_note = f", and accuracy within a group is {accuracy:.3f} (random guessing: {guess:.3f})"
+        return f"{' and '.join(signs)} over the last tenth of the steps{'' if math.isnan(accuracy) else accuracy_note}"
 
 
 def _mean(rows: Sequence[Mapping[str, float]], name: str, default: float) -> float:

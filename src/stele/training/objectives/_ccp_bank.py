@@ -124,12 +124,12 @@ def added(batch: Batch, vectors: Tensor, statistics: Tensor | None, recipe: Any)
     return Added(tags, banked, banked.new_zeros(0, 2, vectors.shape[1]) if statistics is None else statistics, padded)
 
 
-def of_step(own: Mapping[int, Added], shapes: tuple, recipe: Any, device: Any, process: ProcessContext) -> Added:
+def of_step(own_groups: Mapping[int, Added], shapes: tuple, recipe: Any, device: Any, process: ProcessContext) -> Added:
     """Collects the additions of a step's groups, in order; `own`: place -> those of this process."""
     parts = []
     for n, shape in enumerate(shapes):
         dtype = torch.long if n in (0, 3) else torch.float32
         zeros = torch.zeros(recipe.groups, *shape, dtype=dtype, device=device)
-        parts.append(of_all_groups({place: each[n] for place, each in own.items()}, zeros, process))
+        parts.append(of_all_groups({place: each[n] for place, each in own_groups.items()}, zeros, process))
     number = int((parts[0][:, 0] > 0).sum())
     return Added(*(part[:number] for part in parts))

@@ -98,8 +98,8 @@ class Heads(nn.Module):
             groups, probe, hold = int(self.groups), False, False
             if self.bank is not None:
                 before, number, tag = self.probe.facts.tolist()
-                taken = int(self.bank.pushed[self.bank.queue(tag)]) + self.recipe.banked_a_step
-                probe = before != NONE and taken > before + self.recipe.bank
+                pushed = int(self.bank.pushed[self.bank.queue(tag)]) + self.recipe.banked_a_step
+                probe = before != NONE and pushed > before + self.recipe.bank
                 hold = (before == NONE or probe) and groups >= number + APART
             self.start = Start(groups, probe, hold)
         return self.start
