@@ -187,7 +187,7 @@ def _fill(name: str, text: str, values: Mapping[str, str]) -> str:
         raise SteleError(f"dataset {name!r}: {text!r} needs the field {error.args[0]!r}{language_place}") from None
 
 
-def _own(value: Any, item: File | Count, values: Mapping[str, str]) -> Any:
+def _by_language(value: Any, item: File | Count, values: Mapping[str, str]) -> Any:
     """Resolves a value that may differ by language (key: its code or its `each` field); None if it has no such key.
 
     A value that also differs by shard is a list by shard.
@@ -208,7 +208,7 @@ def _file(name: str, file: File, values: Mapping[str, str], alone: bool) -> Part
         if texts := getattr(file, key):
             filled[key] = [_fill(name, text, values) for text in texts]
     for key in CHECKS:
-        if (value := _own(getattr(file, key), file, values)) is not None:
+        if (value := _by_language(getattr(file, key), file, values)) is not None:
             filled[key] = value
     if sums := file.checksums:
         others = [_fill(name, text, values) for text in sums.alternatives]
@@ -228,7 +228,7 @@ def _count(name: str, entry: Dataset, count: Count, values: dict[str, str]) -> P
         files += [_fill(name, text, file_values) for file_values in shards.get(text, [values])]
     filled: Values = {"files": files}
     language = values.get("language")
-    expected = _own(count.expect, count, values) if language else count.expect
+    expected = _by_language(count.expect, count, values) if language else count.expect
     if expected is not None:
         filled["expect"] = expected
     if language:

@@ -166,17 +166,17 @@ def _torchrun(rendezvous: Sequence[str], command: Sequence[str]) -> int:
         return _failed(f"stopped by {error.sigval.name}", 128 + error.sigval)
     except ChildFailedError as error:  # torchrun has ended the others
         rank, first = error.get_first_failure()
-        return _failed(f"process {rank} ended {_how(first.exitcode)}", 1)
+        return _failed(f"process {rank} ended {_exit_reason(first.exitcode)}", 1)
     except RendezvousError as error:
         where = next(text for text in rendezvous if "endpoint" in text or text.startswith("--local")).partition("=")[2]
         return _failed(f"the processes did not find each other at {where}: {error}", 1)
     return 0
 
 
-def _how(code: int) -> str:
+def _exit_reason(code: int) -> str:
     """Describes how a process ended by its exit code, which is the negative signal number after a signal.
 
-    >>> _how(-9), _how(1)
+    >>> _exit_reason(-9), _exit_reason(1)
     ('by SIGKILL', 'with exit code 1')
     """
     return f"by {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"

@@ -85,7 +85,7 @@ def resolve(folder: Path, wanted: Wanted = None) -> Resolved:
             f"{folder}: a plain transformers folder does not say how texts become vectors; "
             "give the model an encoding, at least `encoding: {pooling: cls}` or `{pooling: mean}`"
         )
-    return _made(folder, values, origins)
+    return _make_spec(folder, values, origins)
 
 
 def _first_of_origins(wanted: Wanted) -> tuple[dict[str, Any], dict[str, str]]:
@@ -138,7 +138,7 @@ def _of_modules(folder: Path, stated: Stated, values: dict[str, Any], origins: d
     if "prompt_name" in origins:
         decided.setdefault("query_prompt", origins["prompt_name"])
     decided = {**dict.fromkeys(prompts, FOLDER), **origins, **decided}
-    resolved = _made(folder, {**stated.values, **lengths, **prompts, **chosen}, decided)
+    resolved = _make_spec(folder, {**stated.values, **lengths, **prompts, **chosen}, decided)
     if stated.chat and (resolved.spec.fills_titles or resolved.spec.passage_format == "title_text_pair"):
         raise SteleError(
             f"{folder}: its texts go through a chat template, which has no place for titles; leave {{title}} out of "
@@ -185,7 +185,7 @@ def _with_one_prompt(
     return {**values, "passage_prompt": query}, {**origins, "passage_prompt": origins[AS_QUERIES]}
 
 
-def _made(folder: Path, values: dict[str, Any], origins: dict[str, str]) -> Resolved:
+def _make_spec(folder: Path, values: dict[str, Any], origins: dict[str, str]) -> Resolved:
     """Makes the spec of all values, with lengths cut to `max_length`, and an instruction only if a prompt has one."""
     values, origins = _with_one_prompt(dict(values), values, origins)
     values.pop(AS_QUERIES, None)
@@ -195,7 +195,7 @@ def _made(folder: Path, values: dict[str, Any], origins: dict[str, str]) -> Reso
     max_length = values.pop("max_length", None)
     for key in LENGTHS:
         length = values.get(key, EncodingSpec.model_fields[key].default)
-        if max_length is None or _before(origins.get(key), origins["max_length"]):
+        if max_length is None or _precedes(origins.get(key), origins["max_length"]):
             continue
         if max_length < length:
             values[key], origins = max_length, {**origins, key: origins["max_length"]}
@@ -217,7 +217,7 @@ def _resolved(spec: EncodingSpec, origins: Mapping[str, str], notes: list[str]) 
     return Resolved(spec, {key: origin for key, origin in origins.items() if key in stated}, notes)
 
 
-def _before(origin: str | None, other: str) -> bool:
+def _precedes(origin: str | None, other: str) -> bool:
     """Whether `origin` takes precedence over `other`; a folder comes after the user's and the model's values."""
     order = (GIVEN, *MODEL_SAYS)
     return origin in order and (other not in order or order.index(origin) < order.index(other))

@@ -92,9 +92,9 @@ def _of_result(path: Path) -> list[Scores]:
         # the file may be a copy under a short name of the setting
         folder = path.parent / relative(record.get("setting"), f"{path}: setting")
         names = [f"pt{seeds['pretraining']}-ft{seeds['finetuning']}.json" for seeds in record["seeds"]]
-        return [entry for name in names for entry in _of_result(_there(folder / name, path))]
+        return [entry for name in names for entry in _of_result(_existing_file(folder / name, path))]
     known = record.get("queries")
-    queries = _there(_queries_of(path, known), path)
+    queries = _existing_file(_queries_of(path, known), path)
     if known and sha256(queries) != known["sha256"]:
         raise Damaged(f"{queries}: these values per query do not belong to {path.name}; {rebuild([path])}")
     return [_with_facts(read_queries(queries), record)]
@@ -107,7 +107,7 @@ def _queries_of(path: Path, known: dict | None) -> Path:
     return named if named.is_file() and not usual.is_file() else usual
 
 
-def _there(wanted: Path, result: Path) -> Path:
+def _existing_file(wanted: Path, result: Path) -> Path:
     if not wanted.is_file():
         advice = "give that file, or score again with --queries"
         raise SteleError(f"{result}: found no file {wanted} with its scores per query; {advice}")

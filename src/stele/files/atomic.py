@@ -58,7 +58,7 @@ def check_replaceable(
 
 def _check_contents(folder: Path, job: str, record: str, stays: Callable[[str], object]) -> None:
     present = [name for name in entries(folder) if not stays(name)]
-    made_by, listed = _made(folder, record)
+    made_by, listed = _job_and_files(folder, record)
     if foreign := [name for name in present if name not in listed]:
         further = f" and {len(foreign) - SHOWN} more" if len(foreign) > SHOWN else ""
         names = ", ".join(map(repr, foreign[:SHOWN]))
@@ -86,7 +86,7 @@ def _cannot(error: OSError) -> None:
     raise error
 
 
-def _made(folder: Path, name: str = RECORD) -> tuple[str, set[str]]:
+def _job_and_files(folder: Path, name: str = RECORD) -> tuple[str, set[str]]:
     """Returns the job that made a folder and the names of all files it wrote there; ("", set()) if unknown."""
     if mark := read_note(folder / MARK):
         return str(mark.get("job")), _names(mark.get("files"))
@@ -109,7 +109,7 @@ def mark_of(folder: Path, job: str) -> JsonObject:
 
 def is_made(folder: Path, job: str) -> bool:
     """Whether this job made the folder in an earlier run, by its mark or record."""
-    return _made(folder)[0] == job
+    return _job_and_files(folder)[0] == job
 
 
 def check_record(path: Path, job: str) -> None:
@@ -144,7 +144,7 @@ def _stem(path: Path) -> str:
     return path.name if len(name) <= LONGEST else hashlib.sha256(name).hexdigest()
 
 
-def _left(path: Path, kind: str) -> list[Path]:
+def _leftovers(path: Path, kind: str) -> list[Path]:
     """Files that killed processes left beside `path` under temporary names of a kind (PART, OLD)."""
     if not Path("/proc/self").exists():
         return []  # cannot tell which processes live
@@ -161,14 +161,14 @@ def _remove(path: Path) -> None:
 
 def _temporary(path: Path) -> Path:
     """Returns a temporary name for this process beside `path`; removes files that killed processes left there."""
-    for left in _left(path, PART):
+    for left in _leftovers(path, PART):
         _remove(left)
     return path.with_name(f".{_stem(path)}.{os.getpid()}.{PART}")
 
 
 def _restore(path: Path) -> None:
     """Moves back a folder that a killed process had moved aside, or removes it if a new one has taken its place."""
-    for left in _left(path, OLD):
+    for left in _leftovers(path, OLD):
         if path.exists():
             _remove(left)
         else:

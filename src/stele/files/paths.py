@@ -91,12 +91,12 @@ def _problem(folder: str, root: Path, path: Path, benchmarks: Container[str]) ->
     if path.is_relative_to(root):
         first = path.relative_to(root).parts[0]
         ours = first in PROJECT or first.startswith(".")
-        return f"{first}/ is the project's" if ours else _taken(path, lambda entry: _by_hand(entry, benchmarks))
+        return f"{first}/ is the project's" if ours else _conflict(path, lambda entry: _by_hand(entry, benchmarks))
     if ".." in Path(folder).parts:
         return f"it leads out of the project; if that is meant, write {path}"
     if (root / folder).is_symlink() and not path.exists():
         return "it is a link that leads nowhere"
-    return _taken(path, lambda entry: False)  # named from / on, or a link of the user's to a larger disk
+    return _conflict(path, lambda entry: False)  # named from / on, or a link of the user's to a larger disk
 
 
 def _by_hand(entry: Path, benchmarks: Container[str]) -> bool:
@@ -106,7 +106,7 @@ def _by_hand(entry: Path, benchmarks: Container[str]) -> bool:
     return entry.suffix == ".json" or entry.stem in ("usage", "README") or entry.name.startswith(".")
 
 
-def _taken(path: Path, known: Callable[[Path], bool]) -> str | None:
+def _conflict(path: Path, known: Callable[[Path], bool]) -> str | None:
     """Reason, as text, why a folder is not free for results, or None; contents that `known` accepts do not matter."""
     if other := _results_around(path):
         return f"it lies in {other}/, which holds results of its own"

@@ -65,7 +65,7 @@ def verdicts(result: Result, record: Mapping[str, Any]) -> Iterator[Verdict]:
     for score in published()[result.benchmark]:
         metric = result.metrics.get(score.metric)
         if score.model in ids and metric is not None:
-            language, ours, lacking = _ours(result.benchmark, score.subset, metric)
+            language, ours, lacking = _our_number(result.benchmark, score.subset, metric)
             if ours is not None:
                 yield verdict(result, record, score, language, ours, lacking)
 
@@ -91,7 +91,7 @@ def verdict(
     return Verdict(result.benchmark, result.model, language, score.metric, ours, score, state, why, notes)
 
 
-def _ours(benchmark: str, subset: str, metric: Metric) -> tuple[str, float | None, list[str]]:
+def _our_number(benchmark: str, subset: str, metric: Metric) -> tuple[str, float | None, list[str]]:
     """Language of a subset (or name of its mean), our number for it, and the languages that our number lacks."""
     language, codes = language_of(benchmark, subset), languages_of(benchmark, subset)
     if language == AVERAGE:

@@ -70,10 +70,10 @@ class Overview:
         """Estimates the end of the run anew; until the next job ends, the display only counts the time down."""
         left = sum(seconds for job, seconds in self.seconds.items() if self.states[job] not in ("done", "failed"))
         now = self.clock()
-        worth = sum(self.seconds[job] for job in self._those("done", self.states))
+        worth = sum(self.seconds[job] for job in self._in_state("done", self.states))
         self.end = now + seconds_left(left, worth, now - self.started, self.cores)
 
-    def _those(self, state: str, jobs: Iterable[int]) -> list[int]:
+    def _in_state(self, state: str, jobs: Iterable[int]) -> list[int]:
         return [job for job in jobs if self.states[job] == state]
 
     def note(self, job: int, state: str) -> None:
@@ -96,14 +96,14 @@ class Overview:
         now = self.clock()
         until = time.strftime("%H:%M", time.localtime(time.time() + self.end - now))
         left = f"about {duration(60 * max(1, round((self.end - now) / 60)))} left, until {until}"
-        add("all", len(self._those("done", self.states)), len(self.states), "" if self.over else left)
+        add("all", len(self._in_state("done", self.states)), len(self.states), "" if self.over else left)
         running = []
         for name, jobs in self.stages.items():
-            of_stage, failed = self._those("running", jobs), self._those("failed", jobs)
+            of_stage, failed = self._in_state("running", jobs), self._in_state("failed", jobs)
             note = Text(f"{len(of_stage)} running " if of_stage else "")
             if failed:
                 note.append(f"{len(failed)} failed", "red")
-            add(name, len(self._those("done", jobs)), len(jobs), note)
+            add(name, len(self._in_state("done", jobs)), len(jobs), note)
             running += [job for job in of_stage if self.logs.get(job)]
         yield lines
         for log in (self.logs[job] for job in running[:SHOWN]):

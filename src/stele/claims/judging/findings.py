@@ -214,7 +214,7 @@ def significant(outcomes: Sequence[tuple[float, float]], shown: Estimate, bar: f
     as_claimed = sum(difference > 0 for difference in decided)
     reason = f"significant in {len(decided)} of {seeds} seeds, {as_claimed} of them as claimed"
     uncorrected = min(supports, reverses, 1.0)
-    fewest = _fewest(seeds, shown)
+    fewest = _seed_count(seeds, shown)
     return Finding(supports, reverses, shown, fewest, reason, uncorrected=uncorrected, by_test=True)
 
 
@@ -231,11 +231,11 @@ def not_significant(outcomes: Sequence[tuple[float, float]], shown: Estimate, ba
     reverses = 1.0 if abs(shown.mean) < bar else (seeds - most + 1) * of_seeds[most - 1]
     reason = f"significant in {decided} of {seeds} seeds"
     uncorrected = min(supports, reverses, 1.0)
-    fewest = _fewest(seeds, shown)
+    fewest = _seed_count(seeds, shown)
     return Finding(supports, reverses, shown, fewest, reason, equivalence=True, uncorrected=uncorrected, by_test=True)
 
 
-def _fewest(seeds: int, shown: Estimate) -> int:
+def _seed_count(seeds: int, shown: Estimate) -> int:
     """Number of seeds that a test by seed rests on; the outcome is one where nothing is trained, and enough."""
     return UNTRAINED if shown.seeds == UNTRAINED else min(seeds, shown.seeds)
 

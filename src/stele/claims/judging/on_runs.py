@@ -86,7 +86,7 @@ def compared(
                 repeated += by_rival
                 continue
             contrasts.add(contrast)
-            finding = test(compared_pairs) if test else _above(claim, compared_pairs, bar)
+            finding = test(compared_pairs) if test else _test_above(claim, compared_pairs, bar)
             finding = finding._replace(averaged=tuple(map(findings.greater, _parts(compared_pairs))))
             if times == 1:
                 finding = finding._replace(printed=_printed(compared_pairs, sign))
@@ -120,7 +120,7 @@ def _parts(compared_pairs: Sequence[Signed]) -> list[Estimate]:
     return [combine(terms) for _, combination in compared_pairs for terms in by_language(combination)]
 
 
-def _above(claim: Claim, compared_pairs: Sequence[Signed], bar: float) -> Finding:
+def _test_above(claim: Claim, compared_pairs: Sequence[Signed], bar: float) -> Finding:
     """Tests whether pairs are above 0 on average, and, for "each_language", whether no language is reversed."""
     average = _average(compared_pairs)
     if claim.quantifier != "each_language":

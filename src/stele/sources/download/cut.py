@@ -48,7 +48,7 @@ def documents(source: Part, first: int, places: Places) -> Fetched:
                 number += bool(document.strip())
         return {"documents": number, "whole": whole}
 
-    return [(file, _taken(source, file, places, use))]
+    return [(file, _cut(source, file, places, use))]
 
 
 def split_documents(blocks: Iterable[bytes]) -> Iterator[bytes]:
@@ -99,21 +99,21 @@ def pages(source: Part, first: int, places: Places) -> Fetched:
                 out.write(bz2.compress(b"</mediawiki>\n"))
         return {name: index_got.beginning[name] for name in ("pages", "whole")}
 
-    index_got = _taken(source, index, places, use_index)
-    parts = [(dump, _taken(source, dump, places, use_dump)), (index, index_got)]
+    index_got = _cut(source, index, places, use_index)
+    parts = [(dump, _cut(source, dump, places, use_dump)), (index, index_got)]
     for file in others:
-        if (got := places.get(file, _what(source, file), optional=file.optional)) is not None:
+        if (got := places.get(file, _describe(source, file), optional=file.optional)) is not None:
             parts.append((file, got))
     return parts
 
 
-def _taken(source: Part, file: PartFile, places: Places, use: Use) -> FetchedFile:
-    got = places.begin(file, _what(source, file), use)
-    log.info("%s: %s, %s checked by %s", _what(source, file), got.beginning, got.origin, got.verified)
+def _cut(source: Part, file: PartFile, places: Places, use: Use) -> FetchedFile:
+    got = places.begin(file, _describe(source, file), use)
+    log.info("%s: %s, %s checked by %s", _describe(source, file), got.beginning, got.origin, got.verified)
     return got
 
 
-def _what(source: Part, file: PartFile) -> str:
+def _describe(source: Part, file: PartFile) -> str:
     return f"{source.dataset} {source.part} {file.path}"
 
 

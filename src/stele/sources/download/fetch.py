@@ -271,12 +271,12 @@ def size(path: Path) -> int:
 
 
 def note_version(part: Path, version: Version) -> None:
-    atomic_write_json(_beside(part, "json"), version.model_dump())
+    atomic_write_json(_sidecar(part, "json"), version.model_dump())
 
 
 def version_of(part: Path, url: str) -> Version | None:
     """Version of the server's file that `part` belongs to; None if it is unknown or has another address."""
-    version = read_download_note(_beside(part, "json"), Version)
+    version = read_download_note(_sidecar(part, "json"), Version)
     return version if version is not None and version.url == url else None
 
 
@@ -293,12 +293,12 @@ def read_download_note(path: Path, kind: type[Published]) -> Any:
 
 def discard(part: Path) -> None:
     part.unlink(missing_ok=True)
-    _beside(part, "json").unlink(missing_ok=True)
+    _sidecar(part, "json").unlink(missing_ok=True)
 
 
 def _finish(part: Path, target: Path, published: Expected) -> None:
     """Moves a complete file into place, after writing the note of the size and digest that the server published."""
-    note = _beside(target, "published.json")
+    note = _sidecar(target, "published.json")
     if published:
         atomic_write_json(note, published)
     else:
@@ -306,14 +306,14 @@ def _finish(part: Path, target: Path, published: Expected) -> None:
     with open(part, "rb") as handle:
         os.fsync(handle.fileno())
     os.replace(part, target)
-    _beside(part, "json").unlink(missing_ok=True)
+    _sidecar(part, "json").unlink(missing_ok=True)
 
 
 def finished(target: Path, expected: Expected) -> Fetched | None:
     """Facts, as of `fetch`, of a file that an earlier run fetched; None if there is none. Deletes a wrong file."""
     if not target.is_file():
         return None
-    note = _beside(target, "published.json")
+    note = _sidecar(target, "published.json")
     noted = read_download_note(note, Published)
     try:
         if noted is None and note.exists():
@@ -326,5 +326,5 @@ def finished(target: Path, expected: Expected) -> Fetched | None:
     return {"sha256": sha256, "bytes": target.stat().st_size, "published": published}
 
 
-def _beside(path: Path, suffix: str) -> Path:
+def _sidecar(path: Path, suffix: str) -> Path:
     return path.with_name(f"{path.name}.{suffix}")

@@ -146,7 +146,7 @@ def _plan(archive: Path, members: Iterable[_Member], rules: Unpack) -> dict[str,
         total += member.size
         if total > limit:
             raise SteleError(f"{archive}: its files would have more than {limit:,} bytes; not unpacked")
-        if member.kind == "file" and (path := _wanted(name, rules.strip, rules.keep)):
+        if member.kind == "file" and (path := _member_path(name, rules.strip, rules.keep)):
             if path in chosen:
                 raise SteleError(f"{archive}: contains {name!r} twice; get it again")
             chosen[path] = member
@@ -155,7 +155,7 @@ def _plan(archive: Path, members: Iterable[_Member], rules: Unpack) -> dict[str,
     return chosen
 
 
-def _wanted(name: str, strip: str, keep: Sequence[str]) -> str | None:
+def _member_path(name: str, strip: str, keep: Sequence[str]) -> str | None:
     """Path at which a member is written; None if it is not kept, or is what a Mac adds to each file and folder."""
     if PurePosixPath(name).name.startswith(("._", ".DS_Store")):
         return None

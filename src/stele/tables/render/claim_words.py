@@ -48,7 +48,7 @@ def comparison(
             rivals.append(label)
         elif not claim.points:  # a trend is called by its first point
             ours.append(label)
-    only = "" if rivals else _only(left, right)
+    only = "" if rivals else _differing_key(left, right)
     if only:
         rivals.append(labels.get(only, ("", only.capitalize()))[1])
     return ", ".join(filter(None, [*ours, *(f"against {rival}" for rival in rivals), *parts]))
@@ -132,7 +132,7 @@ def _is_left_out(value: PrintedValue, left_out: Sequence[str]) -> bool:
     return any(reason.startswith(tuple(starts)) for reason in left_out)
 
 
-def _only(left: Sequence[set[str]], right: Sequence[set[str]]) -> str:
+def _differing_key(left: Sequence[set[str]], right: Sequence[set[str]]) -> str:
     """The key by which the right differs from the left, in the most important part that differs; "" if several do."""
     for place in BY_IMPORTANCE:
         different = right[place] - left[place]

@@ -183,7 +183,7 @@ def _scale(axes: Axes, figure: Figure, axis: Axis, shown: Iterable[float], place
     for name, printed_axis, inside in (("x", figure.x, [] if figure.x.range else places), ("y", axis, values)):
         if printed_axis.scale == "log":
             positive = [value for value in inside if value > 0]
-            inside = positive if printed_axis.range else _around(positive)
+            inside = positive if printed_axis.range else _log_limits(positive)
         low, high = printed_axis.range or (min(inside, default=0), max(inside, default=1))
         wider = min([low, *inside]), max([high, *inside])
         margin = MARGIN * ((wider[1] - wider[0]) or 1) if printed_axis.scale == "linear" else 0
@@ -194,7 +194,7 @@ def _scale(axes: Axes, figure: Figure, axis: Axis, shown: Iterable[float], place
     _labels(axes, figure.x, axis)
 
 
-def _around(places: Sequence[float]) -> tuple[float, float]:
+def _log_limits(places: Sequence[float]) -> tuple[float, float]:
     """Ends of a logarithmic axis with room for `places`."""
     low, high = min(places, default=1), max(places, default=1)
     room = (high / low) ** MARGIN if high > low else 2

@@ -159,7 +159,7 @@ def texts(contents: Contents) -> Iterator[tuple[str, str]]:
     yield "claims.html", page("site/claims", labels, NAV, title="All claims", **listed)
     models = by(contents.rows, "model")
     listed = [
-        {"key": key, "label": model_label(key), "made": _made(key), "rows": len(of_model)}
+        {"key": key, "label": model_label(key), "made": _origin(key), "rows": len(of_model)}
         for key, of_model in sorted(models.items())
     ]
     yield "models.html", page("site/models", labels, NAV, title="Models", models=listed)
@@ -220,7 +220,7 @@ def _was_run(contents: Contents) -> Iterator[tuple[str, str]]:
     yield "results", f"{sum(len(row.result.seed_names) for row in rows)}, each a model, a benchmark and a pair of seeds"
 
 
-def _made(key: str) -> str:
+def _origin(key: str) -> str:
     """Origin of a model in a few words: recipe with the keys that it changes, and base; checkpoint; or snapshot."""
     models = catalogue.entries(Model)
     if key not in models:
