@@ -97,7 +97,7 @@ class FinetuningRecipe(OptimiserKeys):
     hard_negative_ratio: float = Field(
         1.0, gt=0, le=1, description="probability with which each of a query's hard negatives is used"
     )
-    temperature: float = Field(1.0, gt=0, description="number by which scores are divided before the softmax")
+    temperature: float = Field(1.0, gt=0, description="divisor of scores before the softmax")
     scale: float | None = Field(
         None, gt=0, description="initial value of a learned factor that multiplies the scores; null: no such factor"
     )
@@ -107,9 +107,7 @@ class FinetuningRecipe(OptimiserKeys):
         None, gt=0, description="passes over the training set, also a fraction; give either epochs or steps"
     )
     steps: int | None = Field(None, ge=1, description="number of optimiser steps; give either epochs or steps")
-    warmup_steps: int = Field(
-        ge=0, description="optimiser steps in which the learning rate rises linearly to its full value"
-    )
+    warmup_steps: int = Field(ge=0, description="optimiser steps of linear warm-up")
 
     selection: str = Field(
         "last",
@@ -227,9 +225,7 @@ class AnsweringRecipe(OptimiserKeys):
     )
     dev_from_epoch: int = Field(1, ge=1, description="first epoch, counted from 1, that can be chosen by its F1")
     batch: int = Field(ge=1, description="windows in an optimiser step")
-    warmup_steps: int = Field(
-        0, ge=0, description="optimiser steps in which the learning rate rises linearly to its full value"
-    )
+    warmup_steps: int = Field(0, ge=0, description="optimiser steps of linear warm-up")
     schedule: Literal["linear", "constant", "polynomial"] = Field(
         "constant", description="learning rate after warm-up: linear or polynomial decay to 0, or constant"
     )

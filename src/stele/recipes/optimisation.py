@@ -36,9 +36,7 @@ class OptimiserKeys(Recipe):
     betas: Betas = Field((0.9, 0.999), description="AdamW's two decay rates of the moments")
     eps: float = Field(1e-8, gt=0, description="AdamW's epsilon")
     weight_decay: float = Field(0.0, ge=0, description="AdamW's weight decay")
-    clip_norm: float | None = Field(
-        None, gt=0, description="norm to which a larger gradient is scaled down; null: gradients are not clipped"
-    )
+    clip_norm: float | None = Field(None, gt=0, description="norm at which gradients are clipped; null: no clipping")
     precision: Literal["float32", "bfloat16", "float16"] = Field(
         "float32", description="float32, or mixed precision in this format by torch.autocast"
     )
@@ -57,9 +55,7 @@ class Optimisation(OptimiserKeys):
     """Optimisation by AdamW, with warm-up and decay of the learning rate."""
 
     steps: int = Field(ge=1, description="number of optimiser steps")
-    warmup_steps: int = Field(
-        0, ge=0, description="optimiser steps in which the learning rate rises linearly to its full value"
-    )
+    warmup_steps: int = Field(0, ge=0, description="optimiser steps of linear warm-up")
     power: float = Field(1.0, gt=0, description="exponent of the polynomial schedule")
     decay_all: bool = Field(
         True,

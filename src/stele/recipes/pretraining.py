@@ -125,9 +125,7 @@ class PretrainingRecipe(Optimisation):
     betas: Betas = Field(description="AdamW's two decay rates of the moments")
     eps: float = Field(gt=0, description="AdamW's epsilon")
     weight_decay: float = Field(ge=0, description="AdamW's weight decay")
-    clip_norm: float | None = Field(
-        gt=0, description="norm to which a larger gradient is scaled down; null: gradients are not clipped"
-    )
+    clip_norm: float | None = Field(gt=0, description="norm at which gradients are clipped; null: no clipping")
 
     @model_validator(mode="after")
     def _shared_keys_fit(self) -> PretrainingRecipe:

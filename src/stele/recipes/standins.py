@@ -70,7 +70,7 @@ class Recipe(Strict):
         0.0, ge=0, lt=1, description="dropout probability in this training; config.json keeps 0.1, as in the original"
     )
     learning_rate: float = Field(3e-3, gt=0, description="highest learning rate")
-    warmup: float = Field(0.05, ge=0, le=1, description="share of the steps in which the learning rate rises")
+    warmup: float = Field(0.05, ge=0, le=1, description="share of the steps that are warm-up")
     threads: int = Field(1, ge=1, description="CPU threads; another number changes the last bits of the result")
 
     @model_validator(mode="after")
@@ -95,7 +95,7 @@ class PairsRecipe(Recipe):
 
     pairs: int = Field(32, ge=2, description="pairs in a step; the negatives of a pair are the others in its batch")
     pair_length: int = Field(32, ge=3, description="most tokens of each side of a pair, special ones included")
-    temperature: float = Field(0.05, gt=0, description="number by which scores are divided before the softmax")
+    temperature: float = Field(0.05, gt=0, description="divisor of scores before the softmax")
 
 
 class Trained(Recipe):

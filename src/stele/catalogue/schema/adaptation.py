@@ -34,7 +34,7 @@ class AdaptationRules(Strict):
 
     encoders: list[EncoderSizes] = Field(min_length=1)
     mlm_share: float = Field(ge=0, lt=1, description="share of a method's groups that are MLM batches")
-    warmup: float = Field(ge=0, le=1, description="share of the steps in which the learning rate rises")
+    warmup: float = Field(ge=0, le=1, description="share of the steps that are warm-up")
     steps: int = Field(ge=1, description="training steps without --steps and --hours")
     fewest_steps: int = Field(ge=1, description="fewest training steps; --hours that allow fewer are refused")
     measured_steps: int = Field(ge=1, description="steps that are timed to compute how many fit into --hours")

@@ -51,7 +51,7 @@ class Recipe(PretrainingRecipe):
         description="sentences: the window's number of sentences, the centre included, so that 2 is the centre and "
         "the next one (Table 6); radius: the number of sentences on each side",
     )
-    temperature: float = Field(gt=0, description="number by which scores are divided before the softmax")
+    temperature: float = Field(gt=0, description="divisor of scores before the softmax")
     l2: bool = Field(description="true: scores are cosines; false: inner products")
     candidates: Literal["other_side", "both_sides"] = Field(
         "other_side",

@@ -22,7 +22,7 @@ class Recipe(PretrainingRecipe):
     objective: Literal["crop"] = "crop"
     pairs: int = Field(ge=2, description="pairs in a contrastive group")
     sentence_length: int = Field(ge=3, description="most tokens of a sentence, special ones included")
-    temperature: float = Field(gt=0, description="number by which scores are divided before the softmax")
+    temperature: float = Field(gt=0, description="divisor of scores before the softmax")
     projector: Literal["none", "shared", "asymmetric"] = Field(
         description="heads that project both sides before the loss: none, one shared by both sides, or one for each "
         "side (asymmetric)"

@@ -27,7 +27,7 @@ class Recipe(PretrainingRecipe):
     query_length: int = Field(ge=3, description="most tokens of a query, special ones included")
     block_length: int = Field(ge=3, description="most tokens of a block, special ones included")
     width: int = Field(ge=1, description="dimensions of a projected vector")
-    temperature: float = Field(1.0, gt=0, description="number by which scores are divided before the softmax")
+    temperature: float = Field(1.0, gt=0, description="divisor of scores before the softmax")
     mask_duplicates: bool = Field(True, description="excludes blocks equal to the positive from the negatives")
 
     def new_objective(self, task: str) -> InverseCloze:

@@ -51,7 +51,7 @@ class Recipe(TasksRecipe):
     )
     pairs: int = Field(ge=2, description="pairs in a contrastive group; all are of one task")
     length: int = Field(ge=3, description="most tokens of a text, special ones included")
-    temperature: float = Field(gt=0, description="number by which scores are divided before the softmax")
+    temperature: float = Field(gt=0, description="divisor of scores before the softmax")
     crop_ratio: CropRatio
     mask_duplicates: bool = Field(True, description="excludes passages equal to the positive from the negatives")
 

@@ -24,7 +24,7 @@ class Recipe(PretrainingRecipe):
     objective: Literal["moco"] = "moco"
     pairs: int = Field(ge=1, description="pairs of crops that are encoded together")
     length: int = Field(ge=3, description="most tokens of a crop, special ones included")
-    temperature: float = Field(gt=0, description="number by which scores are divided before the softmax")
+    temperature: float = Field(gt=0, description="divisor of scores before the softmax")
     queue: int = Field(ge=1, description="number of keys of earlier steps that serve as negatives")
     momentum: float = Field(
         ge=0,

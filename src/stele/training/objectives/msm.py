@@ -35,7 +35,7 @@ class Recipe(PretrainingRecipe):
         description="weight of the dynamic bias, which lowers the scores of negatives from the query's own "
         "document; 0: no bias",
     )
-    temperature: float = Field(gt=0, description="number by which scores are divided before the softmax")
+    temperature: float = Field(gt=0, description="divisor of scores before the softmax")
     intra_negatives: bool = Field(True, description="other sentences of a query's own document are negatives, too")
     projector: Literal["none", "shared", "asymmetric"] = Field(
         description="heads that project both sides before the loss: none, one shared by both sides, or one for each "
