@@ -229,7 +229,7 @@ class RetrievalJob:
         return not (folder := self.kept(collection)) or is_tidy(folder, self.state.name)
 
     def open_collection(self, name: str) -> Collection:
-        """Encodes a collection, or opens the vectors of --vectors; warns of judged documents without a vector there."""
+        """Encodes a collection, or opens --vectors (SteleError if one is missing); warns of missing documents."""
         if not self.stored:
             encoded = EncodedCollection(self.encoding, name, self.collections[name], self.kept(name))
             encoded.encode()

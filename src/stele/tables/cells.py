@@ -184,7 +184,7 @@ def _places(cells: Sequence[Cell]) -> tuple[list, list, float]:
 
 # --- two folders ------------------------------------------------------------------------------------------------------
 def compare(args: Cells) -> None:
-    """Prints the cells that differ between --results-dir (A) and --against (B); exits with 1 if any does."""
+    """Prints the cells that differ between two folders (SteleError if one is missing); exits with 1 if any does."""
     folders = (args.results_dir, args.against)
     for folder in folders:
         if not folder.is_dir():

@@ -135,7 +135,7 @@ class _Run:
 
     # --- one step ---------------------------------------------------------------------------------------------------
     def advance(self, batches: MicroBatches) -> bool:
-        """Does one optimiser step; returns False if the run ends before it."""
+        """Does one optimiser step; False if the run ends before it. Raises SteleError if no gradient was computed."""
         self.optimiser.zero_grad(set_to_none=True)
         losses, counts = self._accumulate(batches)
         if not _sum_gradients(self.parameters, self.process):

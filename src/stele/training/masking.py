@@ -94,7 +94,7 @@ def pieces_by_length(lengths: np.ndarray, chunk: int | None = None) -> list[np.n
 
 
 def computed_length(lengths: np.ndarray, chunk: int | None = None) -> float:
-    """Mean number of tokens per text that an encoder computes, padding included."""
+    """Mean number of tokens, padding included, that an encoder computes per text of `lengths` [n]."""
     return _computed(lengths, pieces_by_length(lengths, chunk)) / len(lengths)
 
 

@@ -132,12 +132,12 @@ class SectionStore:
         return self.sections.examples[numbers + 1] - self.sections.examples[numbers]
 
     def sentences(self, numbers: np.ndarray, places: np.ndarray) -> Flat:
-        """Sentence number `places[i]`, from 0, of section `numbers[i]`; each is an example of one segment."""
+        """Sentence `places[i]`, from 0, of section `numbers[i]`, [n] each; each is an example of one segment."""
         chosen = self.sections.examples[numbers] + places
         return self._texts(self.sections.segments[chosen], self.sections.segments[chosen + 1])
 
     def documents(self, numbers: np.ndarray, most: int) -> Flat:
-        """First `most` tokens of each section of `numbers`, across sentences; each is an example of one segment."""
+        """First `most` tokens of each section of `numbers` [n], across sentences; each is an example of one segment."""
         begin, end = (self.sections.segments[self.sections.examples[n]] for n in (numbers, numbers + 1))
         return self._texts(begin, np.minimum(end, begin + most))
 

@@ -107,7 +107,7 @@ def judge(case: Case, level: float = ALPHA) -> Verdict:
 
 def _state(case: Case, finding: Finding, closest: PartDifference | None, level: float) -> tuple[State, str]:
     if case.is_at_floor:
-        return "floor", f"all that is compared scores below {case.floor[1]:g}"
+        return "floor", f"all compared systems score below {case.floor[1]:g}"
     if finding.seeds < FEWEST_SEEDS:
         return "undecided", f"{finding.seeds} of at least {FEWEST_SEEDS} seeds"
     reasons = [f"decided by {finding.rival}"] if finding.rival else []
@@ -124,7 +124,7 @@ def _state(case: Case, finding: Finding, closest: PartDifference | None, level: 
     if finding.equivalence or finding.blocked or finding.by_test or low <= -case.bar or high >= case.bar:
         return "undecided", reason
     if not all(part.is_within(case.bar, level) for part in finding.averaged):
-        return "undecided", _joined(reason, "on average within the bar, in each part not for sure")
+        return "undecided", _joined(reason, "on average within the bar, but not surely in each part")
     if not finding.is_within(case.bar, level):  # another rival or cell
         return "undecided", reason
     return ("undecided", at_extreme) if case.extreme else ("no effect", reason)

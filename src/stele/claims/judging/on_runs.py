@@ -280,7 +280,7 @@ def _count_of_wins(judging: Judging, compare: Compare) -> Verdict:
 
 
 def cost(judging: Judging) -> Verdict:
-    """Judges the claim that a cell's cost is a value, `amount` times the right's, or less than the right's."""
+    """Judges the claim that a cost is a value, `amount` times the right's, or less; SteleError for several cells."""
     claim = judging.claim
     values = [value.at for address in (claim.left, *claim.rights) for value in values_at(address, judging.paper)]
     if len(values) > 1 + bool(claim.rights):

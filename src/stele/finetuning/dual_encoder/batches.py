@@ -40,7 +40,7 @@ def _taken(examples: int, wanted: int, ratio: float, seed: int, epoch: int) -> n
 
 
 def hard_negatives(data: Examples, example: int, wanted: int, seed: int, epoch: int) -> np.ndarray:
-    """Draws `wanted` of the example's hard negatives (all if it has no more), anew in every epoch as in DPR."""
+    """Draws `wanted` of the example's hard negatives (all if it has no more), int64 [n], anew in every epoch (DPR)."""
     listed = data.negatives_of(example)
     if wanted == 0 or wanted >= len(listed):
         return listed[:wanted]

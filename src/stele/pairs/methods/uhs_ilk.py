@@ -26,7 +26,7 @@ def candidates(bases: Sequence[Knowledge], recipe: UhsIlkRecipe, key: int) -> It
 
 
 def described(query: np.ndarray, language: int, target: np.ndarray, key: int) -> Candidates:
-    """Pairs sentences with the pages that describe their links; a passage's place is a random number of the pair."""
+    """Pairs sentences [n] with the pages [n] that their links lead to; a passage's place is a random number."""
     pairs = Candidates(query, pack(language, target, 0))
     return Candidates(query, pairs.passage | hashed(pairs, derive(key, "description")) & np.uint64(RANDOM))
 

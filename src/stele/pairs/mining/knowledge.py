@@ -173,7 +173,7 @@ def _hash(*texts: str) -> int:
 
 
 def read_sketch(record: Path) -> np.ndarray:
-    """Reads the sketch beside a record of `pairs knowledge_pairs`. Raises SteleError for an unreadable file."""
+    """Reads the sketch, uint64 [n], beside a `pairs knowledge_pairs` record. Raises SteleError if unreadable."""
     with reading(record.parent / SKETCH, "array", "mine these pairs again"):
         return np.load(record.parent / SKETCH, allow_pickle=False)
 

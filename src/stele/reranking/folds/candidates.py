@@ -41,7 +41,7 @@ class Candidates:
         return len(self.topic_of)
 
     def of_topics(self, topics: np.ndarray) -> np.ndarray:
-        """Numbers of the candidates of some `topics` (indices), int64."""
+        """Numbers, int64 [n], of the candidates of some `topics` (indices [t])."""
         return np.flatnonzero(np.isin(self.topic_of, topics))
 
     def hits(self, topic: int, scores: np.ndarray) -> Hits:

@@ -57,7 +57,7 @@ def read_both(sources: Sources, query_words: Collection[str], document_words: Co
 
 
 def rows_of(vectors: WordVectors, words: Iterable[str]) -> np.ndarray:
-    """Row numbers of those `words` that have a vector, in order and with repetitions, int64."""
+    """Row numbers, int64 [n], of the `words` that have a vector, in order and with repetitions."""
     return np.array([vectors.words[word] for word in words if word in vectors.words], dtype=np.int64)
 
 

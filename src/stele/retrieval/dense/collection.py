@@ -197,7 +197,7 @@ class EncodedCollection:
 
 
 def repeated_id(parts: Sequence[np.ndarray]) -> bytes | None:
-    """Finds an id that appears twice in `parts`, arrays of bytes; None if all ids differ."""
+    """Finds an id that appears twice in `parts`, arrays of bytes [n]; None if all ids differ."""
     ordered = np.concatenate(parts)
     ordered.sort()
     repeated = ordered[1:][ordered[1:] == ordered[:-1]]

@@ -213,7 +213,7 @@ def _table(path: Path, dtype: np.dtype, *shape: int) -> np.memmap:
 
 
 def identity(vectors: np.ndarray) -> np.ndarray:
-    """Returns vectors unchanged: the transform of a job without a calibration."""
+    """Returns vectors [n, d] unchanged: the transform of a job without a calibration."""
     return vectors
 
 

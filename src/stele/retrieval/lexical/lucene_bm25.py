@@ -219,7 +219,7 @@ class _BestRows:
         self.scores[query], self.rows[query] = scores, rows
 
     def ranked(self, query: int, ids: np.ndarray, ties: Ties = "highest") -> tuple[np.ndarray, np.ndarray]:
-        """Rows (int64) and scores (float32) of a query's k best passages, best first; `ids` has all passages."""
+        """Rows, int64 [k], and scores, float32 [k], of a query's best passages, best first; `ids` has all passages."""
         sign = 1 if ties == "highest" else -1
         order = np.lexsort((ids[self.rows[query]], sign * self.scores[query]))[::-sign][: self.k]
         return self.rows[query][order], self.scores[query][order]

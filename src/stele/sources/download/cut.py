@@ -69,7 +69,7 @@ def split_documents(blocks: Iterable[bytes]) -> Iterator[bytes]:
 
 @CUTS.register("pages")
 def pages(source: Part, first: int, places: Places) -> Fetched:
-    """Fetches the blocks of a Wikipedia multistream dump that hold the first pages, by the beginning of its index."""
+    """Fetches a multistream dump's first blocks, by the beginning of its index; raises SteleError if it ends before."""
     dump, index, *others = source.files
     ends: list[int | None] = []
 

@@ -61,7 +61,7 @@ class Recipe(PretrainingRecipe):
         return MaskedSentences(self)
 
     def flops(self, shape: Shape, sentences: int, length: float, of_a_document: int) -> float:
-        """FLOPs of a group: sentence and document encoder (last layer: one position a sequence), heads, scores."""
+        """FLOPs of a group: sentence and document encoders (last layer: one position per sequence), heads, scores."""
         encoder = encode(sentences, length, shape, first_only=self.pooling != "mean")
         document = encode(sentences, of_a_document, shape._replace(layers=self.layers), first_only=True)
         heads = 0 if self.projector == "none" else 8 * shape.width**2 * sentences
