@@ -25,9 +25,9 @@ HEAD = ["growth with", "sizes", "CPU-s", "exponent", "memory, MB", "exponent", "
 HEAD += ["memory there, MB", "requested of SLURM, MB", "machine"]
 TITLE = "## Growth\n"
 ABOUT = """
-How a command's time and memory grow with its inputs, each size in a process of its own. A cost of a + b n^p has the
-exponent p, so the time of starting drops out; 0: it does not grow. At most 1.05 is wanted. Memory at the papers' sizes
-is read off the curve through the three sizes; beside it stands the request of the rule's first attempt.
+How a command's time and memory grow with its inputs, each size in its own process. A cost of a + b n^p has exponent p,
+so the start-up time a does not count; 0: no growth. At most 1.05 is accepted. Memory at paper scale is extrapolated
+from the three sizes; beside it is the request of the rule's first attempt.
 """
 MOST = 1.05  # of an exponent, but where WHY has the reason
 WHY: dict[str, str] = {}

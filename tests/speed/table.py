@@ -35,9 +35,9 @@ HEAD = ["item", "peer", "ours", "peer's", "ratio", "floor", "memory, MB: ours, p
 ABOUT = """# Speed
 
 Written by `make speed`, which measures all items on an otherwise idle machine; `python -m tests.speed.table NAME ...`
-measures some and leaves the other rows. In CPU-seconds on one thread, ours and the peer taking turns in one run, the
-least of the rounds; ratio: the peer's over ours; floor: the ratio that is wanted at least. Memory is how far it rose
-meanwhile. An item without a row has not been measured. What each compares is in `tests/speed/`.
+measures some and leaves the other rows. Ours and the peer take turns in one run; times are the least CPU-seconds of the
+rounds, on one thread. Ratio: the peer's time over ours; floor: the least accepted ratio; memory: its rise in a round.
+An item without a row has not been measured. `tests/speed/` has the code of each comparison.
 """
 Way = Callable[[], Any]
 Prepare = Callable[..., tuple[Way, Sequence[Way | float], Callable[[Any, Any], bool]]]
