@@ -22,7 +22,7 @@ from stele.files.reading import JsonObject, read_object
 
 NAME = "manifest.json"
 HUB = "huggingface.co"
-# what stand-ins learn from
+# training text of stand-ins
 CC100 = "https://data.statmt.org/cc-100/{code}.txt.xz"
 PARALLEL = "https://generated/parallel/{language}.tsv.gz"
 

@@ -71,7 +71,7 @@ def run(args: Standin) -> None:
     from stele.training.sampling import derive
     from stele_world.standins import Inputs, module_of
 
-    # what it is made from
+    # recipe and bases
     values = parse_object(args.recipe, "--recipe")
     recipe = parse_recipe(values)
     make = getattr(import_module(module_of(recipe.kind)), f"make_{recipe.kind}")
@@ -81,7 +81,7 @@ def run(args: Standin) -> None:
     read_manifest(args.mirror / NAME)
     inputs = {"mirror": args.mirror / NAME, **{path.parent.name: path for path in args.base}}
 
-    # where it goes, and the state of an earlier run
+    # output folder, and the state of an earlier run
     whole = args.mirror / HUB / recipe.repo if recipe.repo else args.output.parent / args.checkpoint
     check_record(args.output, JOB)
     check_replaceable(whole, JOB)

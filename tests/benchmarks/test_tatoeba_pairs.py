@@ -135,7 +135,7 @@ def test_each_file_is_read_once_for_all_pairs(tmp_path, monkeypatch):
             TatoebaPairs().judgments(data, query_set)
     assert len(read) == 1
     put(tmp_path / "links.csv", "16\t17\n")  # other files are read anew
-    with pytest.raises(SteleError, match="de-el: no two sentences in deu and ell are linked and fit"):
+    with pytest.raises(SteleError, match="de-el: no linked sentences in deu and ell pass the filters"):
         texts(data, "de-el")
 
 
@@ -158,7 +158,7 @@ def test_each_file_is_read_once_for_all_pairs(tmp_path, monkeypatch):
         ("links.csv", "1\t2\n5\n", r"links\.csv: not a readable list of links .*Expected 2 columns"),
         ("links.csv", "1\t2\n5\tx\n", r"links\.csv: not a readable list of links .*invalid value 'x'"),
         ("links.csv", "1\t2\n5\t\n", r"links\.csv: not a readable list of links"),
-        ("links.csv", "16\t17\n", r"links\.csv: de-el: no two sentences in deu and ell are linked and fit"),
+        ("links.csv", "16\t17\n", r"links\.csv: de-el: no linked sentences in deu and ell pass the filters"),
     ],
 )
 def test_damaged_exports_and_a_pair_without_links_get_one_clear_error(tmp_path, name, content, said):

@@ -85,7 +85,7 @@ def database(memory_mb: int, threads: int, temporary: Path, what: object) -> Ite
         "memory_limit": f"{memory_mb}MiB",
         "threads": threads,
         "temp_directory": str(temporary),
-        "preserve_insertion_order": False,  # every result that is kept is ordered by its query
+        "preserve_insertion_order": False,  # queries order every kept result themselves
         "autoinstall_known_extensions": False,
     }
     connection = duckdb.connect(":memory:", config=options)

@@ -187,7 +187,7 @@ def checked_judgments(paths: Sequence[Path]) -> int:
             if not query.text.strip():
                 raise SteleError(f"{shown(files_of(data, subset, 'queries'))}: query {query.id} has no text; add one")
     if max(queries) == 1:
-        raise SteleError(f"{shown([*numbers])}: one query is judged; want two at least, else no interval can be given")
+        raise SteleError(f"{shown([*numbers])}: only one query is judged; want at least two, for an interval")
     return sum(numbers.values())
 
 

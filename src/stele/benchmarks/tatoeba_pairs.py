@@ -99,7 +99,7 @@ def _texts(data: Data, pair: str) -> Texts:
     chosen = _of_files(stamps, tuple(dict.fromkeys([*known, pair])))[pair]  # all pairs in one pass: the files are large
     if not chosen:
         codes = " and ".join(name_in_files(language, "tatoeba") for language in sides(pair))
-        raise SteleError(f"{files[1]}: {pair}: no two sentences in {codes} are linked and fit; leave the pair out")
+        raise SteleError(f"{files[1]}: {pair}: no linked sentences in {codes} pass the filters; leave the pair out")
     return chosen
 
 

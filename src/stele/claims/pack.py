@@ -75,7 +75,7 @@ def run(args: Pack) -> None:
     size = sum(path.stat().st_size for path in args.folder.rglob("*") if path.is_file())
     log.info("%s: %d results of single seeds, %.1f MB", args.folder, seeds, size / 1e6)
     if size > LARGEST_MB * 1_000_000:
-        log.warning("%s: more than %d MB, which is much for a repository", args.folder, LARGEST_MB)
+        log.warning("%s: more than %d MB, large for a repository", args.folder, LARGEST_MB)
 
 
 def pack(results: Path, folder: Path, specs: Path, work: Path | None = None) -> int:

@@ -46,7 +46,7 @@ def load_backbone(
     _refuse_code(folder)
     _want_safetensors(folder)
     config = read_config(folder)
-    config.use_cache = False  # the cache of models that read from left to right is for texts that are continued
+    config.use_cache = False  # left-to-right models need their cache only for generation
     if config.model_type == "big_bird":  # transformers gives up block-sparse attention for good at a short text
         config.attention_type = "original_full"
     _set_layer(config, layer, folder)

@@ -58,7 +58,7 @@ def training_pooling(stated: EncodingSpec, wanted: str | None, base: Path) -> st
     pooling = wanted or TRAINED_BY.get(stated.pooling)
     if pooling is None:
         raise SteleError(
-            f"{base}: its pooling is {stated.pooling!r}, by which Stele does not pretrain; set `pooling: cls` or "
+            f"{base}: its pooling is {stated.pooling!r}, with which Stele does not pretrain; set `pooling: cls` or "
             "`pooling: mean` in the recipe"
         )
     return pooling

@@ -151,7 +151,7 @@ def table_of(path: Path) -> pyarrow.Table:
     import pyarrow.csv
     import pyarrow.parquet
 
-    names = dict.fromkeys(KEYS, pyarrow.string())  # ids stay as they are written: 007 is not 7
+    names = dict.fromkeys(KEYS, pyarrow.string())  # ids are strings: 007 is not 7
     if path.suffix == ".parquet":
         return pyarrow.parquet.read_table(path)
     if path.suffix == ".csv":

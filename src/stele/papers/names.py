@@ -36,7 +36,7 @@ def _unknown_names(value: CellSource, models: Collection[str]) -> Iterator[str]:
         return
     entry, known = benchmarks[value.benchmark], catalogue.load("settings")
     settings, short_names = (known[key].get(value.benchmark, {}) for key in ("settings", "aliases"))
-    if not entry.data:  # a count, whose models may be datasets, collections and mined pairs
+    if not entry.data:  # counts: their "models" may be datasets, collections or mined pairs
         models = {*models, *catalogue.entries(Dataset), *benchmarks, *recipes.names("pairs")}
     yield from _unknown("model", [value.model], models, value.benchmark)
     if value.setting not in settings:

@@ -28,7 +28,7 @@ class Shape(NamedTuple):
     width: int
     inner: int
     vocabulary: int
-    window: int | None = None  # of attention, on both sides together; None: full attention
+    window: int | None = None  # attention window, both sides together; None: full attention
 
     @classmethod
     def of(cls, config: Any) -> Shape:
@@ -53,7 +53,7 @@ class Shape(NamedTuple):
 def layer_forward(tokens: float, length: float, shape: Shape, queries: float | None = None) -> float:
     """FLOPs of a layer over `tokens` tokens, in sequences of `length`; `queries` have an output (None: all)."""
     queries = tokens if queries is None else queries
-    keys = 4 * shape.width**2 * tokens  # key and value of every token
+    keys = 4 * shape.width**2 * tokens  # for keys and values of all tokens
     rest = (4 * shape.width**2 + 4 * shape.width * shape.inner + 4 * length * shape.width) * queries
     return keys + rest
 

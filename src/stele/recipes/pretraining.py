@@ -120,7 +120,7 @@ class PretrainingRecipe(Optimisation):
         description="recipe whose total FLOPs this run must match: they determine `steps`, and warm-up takes the "
         "same share of the steps; in recipes.yaml the recipe's name, in --recipe its keys",
     )
-    # of the optimisation: no default stands in for a paper's value
+    # optimisation: without defaults, so that each value comes from the recipe
     steps: int | None = Field(None, ge=1, description="number of optimiser steps; null: determined by equal_compute_to")
     betas: Betas = Field(description="AdamW's two decay rates of the moments")
     eps: float = Field(gt=0, description="AdamW's epsilon")

@@ -32,7 +32,7 @@ from stele.training.sampling import generator
 
 log = logging.getLogger(__name__)
 JOB = "calibrate"
-SPREAD = 4  # sentences that are read for each one drawn, to mix the row groups of neighbouring documents
+SPREAD = 4  # sentences read per drawn one, to mix the row groups of neighbouring documents
 
 
 class Calibrate(ResumableJob):

@@ -47,7 +47,7 @@ logger = logging.getLogger(__name__)
 
 JOB = "hard_negatives"
 HITS = 1 << 20  # passages kept at a time, over all questions that are searched together
-READ = 8_192  # passages of the collection looked at together
+READ = 8_192  # passages of the collection processed at once
 
 
 class HardNegatives(ResumableJob):
@@ -152,7 +152,7 @@ class MiningJob:
                 pass
         excluded = questions.excluded()
         if not any(excluded):
-            raise SteleError(f"collection {name}: it has none of the questions' positives; give the right one")
+            raise SteleError(f"collection {name}: it has none of the questions' positives; give theirs")
 
         # search the questions, and write their negatives
         saved = self.search(collection, list(questions.positives), excluded)

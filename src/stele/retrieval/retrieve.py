@@ -167,7 +167,7 @@ class RetrievalJob:
         self.inputs = {"encoder": args.encoder, **self.transforms.inputs, **benchmark_data, **vector_records}
         made_by = args.model_dump(include={"benchmark", "operation", "limit", "depth", "field"})
         made_by |= {"encoding": self.encoder.spec.facts(), "windows": windows}
-        made_by |= {"languages": args.languages} if args.limit else {}  # a sample depends on all its searches
+        made_by |= {"languages": args.languages} if args.limit else {}  # --limit samples depend on all searches
         self.state = own_folder(
             args.state,
             recipe=made_by,

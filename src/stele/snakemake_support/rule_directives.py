@@ -25,7 +25,7 @@ def complete_rules(rules: list[Any], workflow: Any, plan: Plan, root: Path) -> N
         rule.log_modifier = rule.benchmark_modifier = workflow.modifier.path_modifier
         if not rule.log:
             rule.set_log(plan.paths.log(name))
-        # without wildcards a rule can be asked for by name, and would run anew where its measurements are gone
+        # a rule without wildcards can be requested by name, and would rerun without its measurements
         if not rule.benchmark and rule.wildcard_names:
             rule.benchmark = plan.paths.benchmark_file(name)
         if rule.conda_env is None:

@@ -68,7 +68,7 @@ def _stops(words: Iterable[str], following: str) -> re.Pattern[str]:
     return re.compile(rf"\.(?:{behind}) +(?={following})")
 
 
-# where full stops mark ordinals, sentencex ends no sentence before a number; a long word is no abbreviation before it
+# with ordinals ("3."), sentencex ends no sentence before a number; a long word before it is no abbreviation
 _ORDINALS = frozenset(("ca", "cs", "da", "de", "fi", "sk"))
 _NUMBER_BEGINS = _stops([r"[^\W\d_]{2}(?!str)[^\W\d_]{3}"], r"\d")
 # words that end sentences, and which sentencex takes for abbreviations

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 FIRST = ("step", "learning_rate")
 UNDRAWN = ("_guess", "_cosine")  # endings of columns that are in the CSV but not in the picture
 SUFFIXES = (".csv", ".svg")  # numbers and picture
-WIDTH, HEIGHT = 340, 220  # of a panel of the picture
-LEFT, RIGHT, TOP, BOTTOM = 50, 325, 50, 190  # where its curve is
+WIDTH, HEIGHT = 340, 220  # of a panel
+LEFT, RIGHT, TOP, BOTTOM = 50, 325, 50, 190  # edges of its curve
 
 
 def columns(rows: Sequence[dict[str, float]]) -> list[str]:

@@ -55,7 +55,7 @@ class RunningNorm(nn.Module):
         if not by_batch:
             mean, variance = self.mean[number], self.variance[number]
             return functional.batch_norm(vectors, mean, variance, self.weight, self.bias, training=False, eps=EPS)
-        seen = vectors.new_zeros(2, vectors.shape[1])  # momentum 1: filled with the batch's own
+        seen = vectors.new_zeros(2, vectors.shape[1])  # momentum 1: replaced by the batch's statistics
         self.seen = seen
         return functional.batch_norm(vectors, seen[0], seen[1], self.weight, self.bias, True, momentum=1.0, eps=EPS)
 

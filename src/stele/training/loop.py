@@ -216,8 +216,8 @@ class _Run:
                 "spent": self.spent(),
             }
             saved_state.save(self.folder, values)
-        self.process.barrier()  # a process that ended now would end the first one while it writes
-        self.saved = time.monotonic()  # a state that takes longer to write than the interval is not due again at once
+        self.process.barrier()  # if a process ended now, torchrun would end the first one while it writes
+        self.saved = time.monotonic()  # after writing, which may take longer than the interval
 
     def resume(self) -> None:
         saved = saved_state.load(self.folder, self.process.device)

@@ -11,11 +11,11 @@ from typing import Any
 from stele.recipes.flops import Shape
 from stele.recipes.pretraining import MLM, PretrainingRecipe
 
-MARGIN = 1.5  # for shares of languages, which are estimated from the approximate sizes of their texts
+MARGIN = 1.5  # since shares of languages are estimated from approximate text sizes
 LEAST = 1 << 20  # a cap below this saves nothing
 SAMPLED = 200  # groups of each task over whose batches FLOPs are averaged
 
-Tasks = Mapping[str, Any]  # name -> training.tasks.Task, which stands above this file
+Tasks = Mapping[str, Any]  # name -> training.tasks.Task, which imports this file
 
 
 def drawn(recipe: PretrainingRecipe) -> dict[str, float]:

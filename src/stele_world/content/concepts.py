@@ -17,7 +17,7 @@ from stele.recipes.world import WorldSizes
 from stele_world.content.draws import stream, syllables
 
 FILE = Path(__file__).with_name("concepts.yaml")
-# syllables of the English words that are made up where the lists are too short
+# syllables of invented English words, if the lists are too short
 INVENTED = Syllables(
     onsets="b br d dr f fl g gl h j k l m n p pl r sn st t tr v w",
     nuclei="a e i o u oo ea",

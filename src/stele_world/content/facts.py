@@ -19,7 +19,7 @@ NAME_SOUNDS = Syllables(onsets="p t k b d g m n s f v l r z h", nuclei="a e i o 
 NAME_LENGTHS = {"person": (2, 2, 3), "country": (3, 3, 4), "river": (2, 2, 3)}
 NAME_ENDINGS = {"country": ("ia", "land", "stan")}
 GIVEN_NAMES = 60
-# sounds that are easily confused: two names must differ in more than these
+# similar sounds: two names must differ in more than these
 _ALIKE = str.maketrans("bfvdgzloehw", "ppptksrui''")
 
 
@@ -130,7 +130,7 @@ class Facts:
         self.of: dict[str, tuple[Fact, ...]] = {
             id_: tuple(self._draw(entity, stream(seed, "facts", id_))) for id_, entity in entities.items()
         }
-        # the facts whose value an entity is, but for definitions: what its own page may tell the other way round
+        # facts (without definitions) with this value, which its own page may state inverted
         self.about: dict[str, list[Fact]] = {id_: [] for id_ in entities}
         for fact in (fact for facts in self.of.values() for fact in facts[1:] if fact.kind == "entity"):
             self.about[fact.value].append(fact)

@@ -133,7 +133,7 @@ class World:
             fact
             for id_, entity in self.entities.items()
             if entity.split == split
-            for fact in self.facts.of[id_][1:]  # the definition is never asked
+            for fact in self.facts.of[id_][1:]  # no question asks for the definition
             if split != "train" or fact.kind != "entity" or self.entities[fact.value].split not in HELD_OUT
         ]
         return stream(self.seed, "questions", *key, split).shuffled(facts)

@@ -20,7 +20,7 @@ from stele_world.content.draws import Draws, stream, syllables
 from stele_world.language.scripts import VOWELS, Script, scripts, writing
 
 ENGLISH = "en"
-# syllables of the ancestors of families: what every script can write
+# syllables of ancestral words: every script can write them
 ANCESTOR = schema.Syllables(onsets="p t k b d g m n s l r v z tr kr st", nuclei="a e i o u", codas="- - n r s l")
 LENGTHS = {"noun": (2, 2, 2, 3), "verb": (2, 2, 3), "adjective": (2, 2), "function": (1,)}
 

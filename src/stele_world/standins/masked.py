@@ -156,7 +156,7 @@ def composition(before: Any, tokenizer: Any, size: int) -> np.ndarray:
     tokens, lengths = tokenize(before, texts)
     shares = np.zeros((len(tokenizer), size), np.float32)
     np.add.at(shares, (np.repeat(np.arange(len(lengths)), lengths), tokens), 1)
-    shares[shares.sum(1) == 0] = 1  # bytes that are no text: the mean of all
+    shares[shares.sum(1) == 0] = 1  # bytes that are not text get the mean of all
     for new, old in special.items():
         shares[new] = np.arange(size) == old
     return shares / shares.sum(1, keepdims=True)

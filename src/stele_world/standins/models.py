@@ -148,7 +148,7 @@ def _train(texts: Sequence[str], size: int, splitter: Any, special: list[str], a
 
 
 LAYER = re.compile(r"\.layer\.(\d+)\.")
-ROBERTA = ("xlm-roberta", "roberta")  # these count positions from the padding id on
+ROBERTA = ("xlm-roberta", "roberta")  # families that count positions from the padding id
 DECODERS = ("qwen3", "gemma3_text")
 
 

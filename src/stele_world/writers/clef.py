@@ -30,7 +30,7 @@ from stele_world.writers.library import Library, filled
 
 DATASET, ENCODING = "clef", "iso-8859-1"
 TOPICS, YEARS = 40, ("2000", "2001")
-JUDGED = 12  # documents a topic, in each language, that are judged not to be relevant
+JUDGED = 12  # documents per topic and language that are judged not relevant
 
 
 def write_clef(site: Site, library: Library, topics: int = TOPICS) -> None:

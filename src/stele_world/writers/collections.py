@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from stele_world.content.generate import World
 
 FILE = Path(__file__).with_name("collections.yaml")
-TOPICS, UNASKED = 40, 8  # topics of a collection, and further ones that are judged only
-NOT_RELEVANT = 6  # documents a topic that are judged not to be
+TOPICS, UNASKED = 40, 8  # topics of a collection; further judged ones without a topic
+NOT_RELEVANT = 6  # documents per topic that are judged not relevant
 
 
 class Form(Strict):

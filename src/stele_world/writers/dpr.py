@@ -17,7 +17,7 @@ DPR = "https://dl.fbaipublicfiles.com/dpr"
 NQ_TRAINING = DPR + "/data/retriever/biencoder-nq-{split}.json.gz"
 NQ_TEST = DPR + "/data/retriever/nq-test.qa.csv"
 NQ_PASSAGES = DPR + "/wikipedia_split/psgs_w100.tsv.gz"
-HARD = 3  # hard negatives of a question
+HARD = 3  # hard negatives per question
 
 
 def tsv(rows: Iterable[Iterable[str]]) -> str:

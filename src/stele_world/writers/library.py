@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 WORD = re.compile(r"\w+")
 LONG = 12  # characters; longer runs come from scripts without blanks and are cut into trigrams
-COMMON = 0.05  # words in more than this share of the passages tell nothing
+COMMON = 0.05  # words in more than this share of the passages are ignored
 
 
 def _words_of(text: str) -> set[str]:
@@ -65,7 +65,7 @@ class Lexical:
         return [number for _, number in ranked[:count]]
 
 
-WORDS = 100  # of a passage of DPR
+WORDS = 100  # words per passage of DPR
 
 
 class Passage(NamedTuple):

@@ -11,7 +11,7 @@ from stele_world.writers.library import Library
 
 MARCO = "https://huggingface.co/datasets/Tevatron/msmarco-passage/resolve/main/{split}.jsonl.gz"
 MARCO_CORPUS = "https://huggingface.co/datasets/Tevatron/msmarco-passage-corpus/resolve/main/corpus.jsonl.gz"
-NEGATIVES = 4  # of a query; upstream has 30
+NEGATIVES = 4  # per query; upstream has 30
 
 
 def answered(library: Library) -> list[tuple[Question, list[int]]]:
@@ -57,7 +57,7 @@ def write_marco(site: Site, library: Library) -> None:
 
 MMARCO = "https://huggingface.co/datasets/unicamp-dl/mmarco/resolve/main/data/google"
 QRELS = "https://msmarco.z22.web.core.windows.net/msmarcoranking/qrels.train.tsv"
-TRANSLATED = "translated_marco"  # of the languages that mMARCO lacks
+TRANSLATED = "translated_marco"  # for the languages that mMARCO lacks
 
 
 def write_mmarco(site: Site, library: Library) -> None:

@@ -17,7 +17,7 @@ FASTTEXT_DATASET = "fasttext_aligned"
 FASTTEXT = "https://dl.fbaipublicfiles.com/fasttext/vectors-aligned/wiki.{language}.align.vec"
 WIDTH = 64  # the real ones have 300
 LARGEST = 1000  # of a drawn number
-# how much of a word's vector is its own, beside its concept's: translations have a cosine of .74 or so
+# weight of a word's own vector beside its concept's: translations have a cosine of about .74
 FASTTEXT_OWN = 0.6
 FASTTEXT_LACKING = 0.03  # of the words
 
@@ -77,7 +77,7 @@ def _drawn(seed: int, *key: str) -> np.ndarray:
 
 SHUFFLED = "smart_shuffling"
 SHUFFLED_LACKING = 0.2  # of the words
-SHUFFLED_OWN = 0.8  # how much of a word's vector is its own: translations are farther apart than in fastText's
+SHUFFLED_OWN = 0.8  # the same weight: translations are farther apart than in fastText's
 
 
 def write_smart_shuffling(site: Site, library: Library) -> None:

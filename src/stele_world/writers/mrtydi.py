@@ -20,7 +20,7 @@ MRTYDI_CORPUS = (
     "https://huggingface.co/datasets/castorini/mr-tydi-corpus/resolve/main/mrtydi-v1.1-{name}/corpus.jsonl.gz"
 )
 MRTYDI = "https://huggingface.co/datasets/castorini/mr-tydi/resolve/main/mrtydi-v1.1-{name}"
-NEGATIVES = 4  # of a training question; upstream has 30
+NEGATIVES = 4  # per training question; upstream has 30
 
 
 class _Topic(NamedTuple):
@@ -28,7 +28,7 @@ class _Topic(NamedTuple):
     text: str
     question: Question
     judged: dict[int, int]  # number of a passage -> relevance
-    pooled: list[int]  # passages that are near by words, besides the judged ones
+    pooled: list[int]  # lexically similar passages in addition to the judged ones
 
 
 def _topics(
@@ -112,10 +112,10 @@ MIRACL_POOLS = (
     "https://huggingface.co/datasets/mteb/MIRACLRetrievalHardNegatives/resolve/d7d94fa4b946cec4a27c84653aa0cf6b33f74a3c"
     "/{0}-{1}/dev-00000-of-00001.parquet"
 )
-MIRACL_SPLITS = {"train": "train", "dev": "test"}  # of MIRACL -> of Mr. TyDi
+MIRACL_SPLITS = {"train": "train", "dev": "test"}  # split of MIRACL -> of Mr. TyDi
 MIRACL_QUESTIONS = {"train": 60, "dev": 40}  # at most
 MIRACL_NOT_RELEVANT = 3  # judged 0 of a topic
-MIRACL_POOLED = 8  # passages of a topic that the pool has, besides its judged ones
+MIRACL_POOLED = 8  # passages per topic in the pool, in addition to the judged ones
 
 
 def write_miracl(site: Site, library: Library) -> None:
@@ -146,7 +146,7 @@ def write_miracl(site: Site, library: Library) -> None:
 def _write_miracl_passages(site: Site, language: str, collection: Collection, shards: int) -> None:
     """Writes shards of one size, the last one shorter; none is empty, even if passages are few."""
     rows = [_passage(passage) for passage in collection.passages]
-    if len(rows) < shards:  # as of a Wikipedia's stubs
+    if len(rows) < shards:  # e.g. a Wikipedia of stubs
         rows += [{"docid": f"{n}#stub", "title": str(n), "text": str(n)} for n in range(shards - len(rows))]
     for n in range(shards):
         shard = rows[n * len(rows) // shards : (n + 1) * len(rows) // shards]

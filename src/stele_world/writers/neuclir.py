@@ -29,9 +29,9 @@ BENCH = "https://huggingface.co/datasets/neuclir/bench/resolve/main/data"
 NAMES = {"fa": "fas", "ru": "rus", "zh": "zho"}
 LANGUAGES = ("en", *NAMES)
 DOCUMENTS = 140  # a language, at most: more than the 100 of which recall is measured
-QUERIES, UNASKED, LEFT_OUT = 20, 3, 6  # judged; in the files and judged nowhere; judged, but not on all languages
+QUERIES, UNASKED, LEFT_OUT = 20, 3, 6  # topics: judged; unjudged but in the files; judged, but not in all languages
 UNTITLED = 7  # every seventh document has no title
-NOT_RELEVANT = 6  # documents a query that are judged not to be
+NOT_RELEVANT = 6  # documents per query that are judged not relevant
 TELLS, MENTIONS, OTHER = 3, 1, 0  # gains
 
 Gains = dict[str, dict[str, int]]
@@ -99,7 +99,7 @@ def _gains(world: World, language: str, documents: Sequence[Document], judged: M
             if any(told.subject == fact.subject for told in facts):
                 of_query[document.place] = TELLS if fact in facts else MENTIONS
         if any(of_query.values()):
-            of_query[len(documents)] = OTHER  # a document that is not there
+            of_query[len(documents)] = OTHER  # a missing document
             gains[number] = {_id(language, place): gain for place, gain in sorted(of_query.items())}
     return gains
 

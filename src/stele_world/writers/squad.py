@@ -202,7 +202,7 @@ def _belebele_rows(library: Library, language: str, variant: str) -> Iterator[Js
         link = BELEBELE_LINK.format(entity=article.entity, paragraph=paragraph)
         numbers[link] += 1
         around = [questions[(place + n) % len(questions)].answer for n in range(ANSWERS)]
-        right = place % ANSWERS  # where the right answer stands: around[0] goes there
+        right = place % ANSWERS  # the place of the right answer, around[0]
         answers = [*around[1 : right + 1], around[0], *around[right + 1 :]]
         yield {
             "link": link,

@@ -32,7 +32,7 @@ def write_cc100(site: Site, library: Library) -> None:
 
 
 WIKITEXT103 = "https://wikitext.smerity.com/wikitext-103-raw-v1.zip"
-HELD_OUT = 20  # of 20 articles one is in the validation part, another in the test part
+HELD_OUT = 20  # one article in 20 is in the validation part, another in the test part
 PUNCTUATION = re.compile(r"([^\w\s])")
 
 
@@ -110,9 +110,9 @@ def write_tatoeba(site: Site, library: Library) -> None:
 
 EXPORTS = "https://downloads.tatoeba.org/exports/{name}.tar.bz2"
 UNKNOWN = r"\N"
-DIRECT = 0.7  # of the translations
+DIRECT = 0.7  # share of the translations
 EACH = {"again": 15, "unknown": 25, "dead": 40}  # one sentence in 15, 25, 40
-STEP = 3  # between two ids: those left out are of sentences that are not exported
+STEP = 3  # between two ids, as if sentences between them were not exported
 
 
 def write_tatoeba_exports(site: Site, library: Library) -> None:
@@ -187,8 +187,8 @@ def write_xnli(site: Site, library: Library) -> None:
 
 
 UN_DATASET = "uncorpus"
-UN_LACKING = 0.05  # of a language's documents
-UN_PARTS = 2  # of an archive
+UN_LACKING = 0.05  # share of a language's documents
+UN_PARTS = 2  # parts per archive
 UN_PARAGRAPH = 3  # sentences
 
 
@@ -216,7 +216,7 @@ def write_uncorpus(site: Site, library: Library) -> None:
             for n, (name, article) in enumerate(articles.items())
             if name not in lacks
         }
-        lacking |= {*lacks, *list(articles)[:1]}  # the first is the empty one
+        lacking |= {*lacks, *list(articles)[:1]}  # the first, which is empty
         packed = gzip.compress(tar_of(members), 5, mtime=0)
         size = -(-len(packed) // UN_PARTS)
         for part in range(UN_PARTS):

@@ -41,7 +41,7 @@ def link(title: str, surface: str, draws: Draws, redirects: tuple[str, ...] = ()
     if redirects and draws.chance(0.2):
         target = draws.pick(redirects)
         return f"[[{target}]]" if target == surface else f"[[{target}|{surface}]]"
-    small = title if title[:1] in ("I", "İ") else title[:1].lower() + title[1:]  # in Turkish, i is no small I
+    small = title if title[:1] in ("I", "İ") else title[:1].lower() + title[1:]  # in Turkish, small I is ı
     if surface in (title, small) and draws.chance(0.9):
         return f"[[{surface}]]"
     forms = (title, title, title, small, title.replace(" ", "_"), f"{title}#{draws.between(1, 3)}", f" {title} ")
@@ -162,7 +162,7 @@ def _furniture(article: Article, titles: Titles, names: Names, draws: Draws) -> 
 DATE = "20220801"
 FOLDER = "https://dumps.wikimedia.org/{wiki}/" + DATE
 REDIRECTS = 0.35  # share of the articles that a redirect leads to
-DISAMBIGUATION = "Disambig"  # the template of disambiguation pages; most wikis know it by this name, too
+DISAMBIGUATION = "Disambig"  # the template of disambiguation pages; most wikis also use this name
 
 
 def _redirects(library: Library, language: str, titles: dict[str, str]) -> dict[str, tuple[str, ...]]:

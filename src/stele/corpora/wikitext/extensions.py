@@ -86,7 +86,7 @@ _UNCLOSED_END = dict.fromkeys(_FORMULAS.split("|"), re.compile(r"\n|\Z")) | dict
     _BLOCKS.split("|"), re.compile(r"\n(?=[ \t]*\n|=)|\Z")
 )
 _OPENING = re.compile(rf"<!--|<({one_of(f'{DROPPED}|nowiki')})(?=[\s/>])({ATTRIBUTES})>", re.I)
-# a tag without content; one that ends before another of its name; a comment, with its line where it is alone on one
+# a tag without content; one that ends before another of its name; a comment, with its line if nothing else is on it
 _COMMENT = r"--(?:[^-<]++|-(?!->)|<(?!!--))*+-->"
 _DROPPED = (
     rf"({one_of(DROPPED)})(?=[\s/>]){ATTRIBUTES}>(?:(?<=/>)|[^<]*+(?:<(?!/?\1[\s/>])[^<]*+)*+</\1\s*>)"

@@ -59,7 +59,7 @@ _LANGUAGES = _names(
 )
 MEDIA_TYPES = "jpe?g|png|gif|svg|tiff?|webp|xcf|pdf|djvu|og[agv]|webm|mp3|midi?|wav|flac|stl"
 _MEDIA = re.compile(rf"\.(?:{MEDIA_TYPES})[ _]*$", re.I)
-_SIMPLE_TITLE = re.compile(r"[a-zA-Z0-9.,()'-]++(?: [a-zA-Z0-9.,()'-]++)*+")  # is its own normal form
+_SIMPLE_TITLE = re.compile(r"[a-zA-Z0-9.,()'-]++(?: [a-zA-Z0-9.,()'-]++)*+")  # already in normal form
 _DIRECTION = re.compile("[\u200e\u200f\u202a-\u202e]")  # marks of writing direction, which no title keeps
 _BLANK = " _\u200e\u200f\u202a\u202b\u202c\u202d\u202e"
 _DOTTED_I = frozenset(("tr", "az", "kaa"))  # MediaWiki's LanguageTr, LanguageAz and LanguageKaa: i becomes İ

@@ -150,7 +150,7 @@ def _laid_out(lists: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray]:
 
 # --- examples in the state folder: read once, for all processes and for a resumed run ---------------------------------
 ARRAYS = ("positives", "positive_offsets", "negatives", "negative_offsets")
-TOKENS = ("ids", "offsets", "types")  # of the queries, and of the passages
+TOKENS = ("ids", "offsets", "types")  # arrays of the queries, and of the passages
 COUNTS = "counts.json"
 
 

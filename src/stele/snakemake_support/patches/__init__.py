@@ -14,7 +14,7 @@ from functools import cache
 SNAKEMAKE = "snakemake"
 SLURM = "snakemake-executor-plugin-slurm"
 JOBSTEP = "snakemake-executor-plugin-slurm-jobstep"
-SERIES = {SNAKEMAKE: "9.27", SLURM: "2.8", JOBSTEP: "0.6"}  # of versions that the patches fit ("9.27": every 9.27.*)
+SERIES = {SNAKEMAKE: "9.27", SLURM: "2.8", JOBSTEP: "0.6"}  # versions that the patches fit ("9.27": every 9.27.*)
 
 
 @dataclass(frozen=True)

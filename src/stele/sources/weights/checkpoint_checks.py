@@ -65,7 +65,7 @@ def check_settings(
         if states:  # another folder gets the benchmark's lengths later
             refuse_longer(folder, spec, configs[0])
         if trained and tokenizer.mask_token is None:
-            raise SteleError(f"{folder}: its tokenizer has no mask token, without which no MLM can be trained")
+            raise SteleError(f"{folder}: its tokenizer has no mask token, which MLM needs")
         if trained and configs[0].model_type not in MODEL_FOR_MASKED_LM_MAPPING_NAMES:
             raise SteleError(f"{folder}: transformers has no MLM of type {configs[0].model_type!r}; take another one")
         width = stated_width(folder, configs[0].hidden_size)

@@ -21,9 +21,9 @@ HEIGHTS = {"curves": 2.2, "distribution": 2.8, "projection": 2.8}
 HEAD, TITLE, FOOT = 0.36, 0.24, 0.46  # of the picture; above a panel with a title; its horizontal labels
 LEFT, BETWEEN = 0.62, 0.68  # vertical labels
 SMALL, LARGE = 7, 9  # points
-LINE, LETTERS = 0.135, 136  # of the notes: inches a line, letters a line
-TITLE_LETTERS = 16  # an inch of a panel's title
-HEAD_LINE, HEAD_LETTERS = 0.16, 84  # of the head
+LINE, LETTERS = 0.135, 136  # inches per line of the notes, letters per line
+TITLE_LETTERS = 16  # letters per inch of a panel's title
+HEAD_LINE, HEAD_LETTERS = 0.16, 84  # inches per line of the head, letters per line
 INDENT = "\u00a0" * 3  # plain spaces at the start of a line are lost in SVG
 # states whose reasons are listed; a projection's panel gives its own
 EXPLAINED = ("fail", "failed", "unavailable", "unreadable")

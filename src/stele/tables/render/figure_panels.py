@@ -19,16 +19,16 @@ ON_PAPER = {"bbox_inches": "tight", "dpi": 200}  # how figures of a page's width
 # Okabe and Ito's colours, as in the map of cells; marks and dashes tell the series apart without them
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000")
 MARKS = ("o", "s", "^", "D", "v")
-SHARED = "*"  # of a printed value, whose series are several
+SHARED = "*"  # series of a printed value that several series share
 DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
 SIDES = ("#56B4E9", "#E69F00")  # the two languages of a projection
 EMPTY = "#F7F7F7"
 DARK = ("measured", "fail", "unreadable")  # states in whose colour black letters are lost
 SMALL = 7  # points: 6 where a page is set an inch narrower
-BINS = 60  # of a density, over the printed range
+BINS = 60  # of a density, within the printed range
 BELOW = 0.38  # inches from the panel down to the legend of its curves: nowhere in it is sure to be free
-HANDLE, LETTERS = 0.3, 17  # of that legend: inches of a mark, letters an inch
-MARGIN = 0.04  # of a range, so that no mark is cut
+HANDLE, LETTERS = 0.3, 17  # of that legend: inches of a mark, letters per inch
+MARGIN = 0.04  # share of a range, so that no mark is cut
 
 
 def states_in_words(part: PanelSeries) -> str:

@@ -22,7 +22,7 @@ SEEN = {
     "floor": "at the floor here",
     "no data": "no data here",
 }
-# the same for a reader who has read nothing else
+# the same, understandable on its own
 MEANINGS = {
     "supported": "Our runs show the claim too: their interval, or the paper's own test, agrees with it.",
     "reversed": "Our runs show the opposite, by at least the smallest difference of interest.",

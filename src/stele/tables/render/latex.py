@@ -33,8 +33,8 @@ _SPECIAL = {
     "ø": r"\o{}", "Ø": r"\O{}", "ł": r"\l{}", "Ł": r"\L{}", "ı": r"\i{}", "\u00a0": "~", "µ": r"$\mu$",
 }  # fmt: skip
 _SPECIAL |= {raised: f"$^{{{plain}}}$" for raised, plain in zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-", strict=True)}
-_JOINERS = "\u200c\u200d"  # between letters, to part or to join their shapes
-_JOINED = {"--", "''", "``", ",,", "?`", "!`"}  # pairs that TeX makes one sign of
+_JOINERS = "\u200c\u200d"  # between letters, to separate or join their shapes
+_JOINED = {"--", "''", "``", ",,", "?`", "!`"}  # pairs that TeX joins to one sign
 _GREEK = re.compile("[αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΥΦΨΩ]")
 _ACCENTS = {
     "\u0300": "`", "\u0301": "'", "\u0302": "^", "\u0303": "~", "\u0304": "=", "\u0306": "u", "\u0307": ".",

@@ -26,9 +26,9 @@ from stele.tables.values.significance import BETTER, Comparisons, Rank, rank
 T = TypeVar("T")
 View = Literal["side", "difference", "ours", "paper"]
 VIEWS: tuple[View, ...] = ("side", "difference", "ours", "paper")
-SEVERAL: tuple[View, ...] = ("side", "difference")  # views with a line for each whose numbers they are
+SEVERAL: tuple[View, ...] = ("side", "difference")  # views with separate lines for our numbers and the paper's
 BORROWED_ONLY = {"borrowed", "unavailable"}
-FAIL = "fail"  # as CCP prints it, in place of a number
+FAIL = "fail"  # CCP prints it in place of a number
 MISSING = "—"
 
 

@@ -94,7 +94,7 @@ def value_text(name: str, metric: Metric) -> str:
 def rows(results: Path, drawn: Iterable[Drawn]) -> list[SiteRow]:
     """Reads all rows of models from a folder of results, in the order of their files."""
     tables = _tables_by_result(drawn)
-    aliases = catalogue.load("settings")["aliases"]  # pages are named by the keys in the result
+    aliases = catalogue.load("settings")["aliases"]  # pages are named by the result's keys
     site_rows = []
     for path in result_files(results):
         result = read_placed(path, aliases)

@@ -24,8 +24,8 @@ from stele.tables.values.filled import FilledTable
 from stele.tables.values.lookup import STATES
 from stele.tables.values.significance import BETTER, Comparisons, at_guess, comparable_sets
 
-EXPECTED = ("not run", "not built")  # states whose reasons are many and alike
-SHOWN = 5  # of such reasons
+EXPECTED = ("not run", "not built")  # states with many similar reasons
+SHOWN = 5  # most reasons shown for them
 Rows = TypeVar("Rows", bound=Hashable)
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _PATH = re.compile(r"\S*/(\S+\.(?:parquet|json|csv))")

@@ -100,7 +100,7 @@ def _rows(table: Table, context: Context) -> Iterator[tuple[Group, TableRow, boo
         existing = {row.target.model for other, row in table.rows() if other.target == group.target}
         for model in context.rows_added(table.id):
             if model.model not in existing:
-                # a key that no spec can have, so that an address never means two rows
+                # no spec can have such a key, so addresses stay unique
                 key, label = f"+{model.model}", model.label or model.model
                 yield group, TableRow.model_construct(key=key, label=label, target=Target(model=model.model)), True
 

@@ -10,7 +10,7 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 
 from stele.papers.table_parts import Report
 
-LONGEST = 1000  # digits: more than a float has, scaled by another
+LONGEST = 1000  # digits, more than a product of two floats has
 
 
 def scaled(value: float, report: Report) -> Decimal:

@@ -15,7 +15,7 @@ from stele.training.sharding import of_all_groups
 
 EMPTY = -1  # the tag of an empty place
 NONE = -1  # no group is held
-APART = 16  # least distance in groups between held ones: encoding one costs a sixth of its loss with the gradient
+APART = 16  # least distance between held groups: encoding one costs a sixth of its loss with the gradient
 
 
 class MemoryBank(nn.Module):
