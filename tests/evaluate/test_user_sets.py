@@ -130,7 +130,7 @@ def test_a_folder_that_lacks_something_is_refused(tmp_path, files, message):
         ("qrels/test.tsv", "query-id\tcorpus-id\tscore\n", "qrels/test.tsv: no judgments"),
         ("qrels/test.tsv", QRELS.replace("\t1\n", "\t0\n"), "qrels/test.tsv: no score above 0"),
         ("qrels/test.tsv", QRELS.replace("\td", "\tx"), "qrels/test.tsv: none of the 2 relevant documents (x1, x2)"),
-        ("qrels/test.tsv", QRELS.partition("q2")[0], "qrels/test.tsv: one query is judged; want two"),
+        ("qrels/test.tsv", QRELS.partition("q2")[0], "qrels/test.tsv: only one query is judged; want at least two"),
         ("qrels/test.tsv", QRELS + "q9\td1\t1\n", "queries.jsonl: 1 judged queries are not in it (q9)"),
         ("queries.jsonl", QUERIES.replace("does it freeze?", " "), "queries.jsonl: query q2 has no text"),
         ("corpus.json", CORPUS, "corpus.jsonl, line 1: _id 'd1' appears twice"),
