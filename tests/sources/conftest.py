@@ -37,7 +37,8 @@ class Site:
     {"short": n} announces and sends n bytes only; {"wrong": True} sends other bytes; {"whole": True} ignores ranges;
     {"status": 503, "headers": {...}}; {"shift": n} answers another range than asked;
     {"stall": n} sends n bytes and no more, until the client hangs up;
-    {"endless": True} announces no size and sends the body again and again; {"drip": seconds a byte};
+    {"endless": True} announces no size and sends the body again and again, {"endless": False} once;
+    {"drip": seconds a byte};
     {"careless": True} ignores If-Range; {"set": {header: value}} sends these headers instead, None sends none.
     `more` is what a hostile server has under any path.
     """
@@ -97,8 +98,11 @@ class Handler(BaseHTTPRequestHandler):
                 self.send_header(name, value)
         if "endless" in fault:
             self.end_headers()
-            while True:  # until the client hangs up
+            request.sent += self.wfile.write(body)
+            while fault["endless"]:  # until the client hangs up
                 request.sent += self.wfile.write(body)
+            self.close_connection = True
+            return
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         for position in range(len(body) if "drip" in fault else 0):

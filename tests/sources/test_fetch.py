@@ -14,7 +14,7 @@ from types import SimpleNamespace
 import pytest
 
 from stele.sources.download import http
-from stele.sources.download.fetch import fetch, finished
+from stele.sources.download.fetch import fetch, fetch_first, finished
 from stele.sources.download.http import Failed, NotFound, Policy
 
 BODY = random.Random(1).randbytes(300_000)
@@ -263,6 +263,15 @@ def test_no_more_is_taken_than_the_file_has(site, url, target, who):
     with pytest.raises(Failed, match="the server sent more than the file's 300,000 bytes"):
         fetch(url, target, {"bytes": len(BODY), "sha256": SHA} if who == "catalogue" else {}, QUICK)
     assert not target.exists() and leftovers(target) == [] and len(site.requests) == 1
+
+
+def test_without_a_size_or_a_digest_an_early_end_cannot_be_told_and_is_refused(site, url, target):
+    site.faults["/a/corpus.gz"] = [{"endless": False, "short": 100_000, "whole": True}] * 2
+    with pytest.raises(Failed, match="gives no size"):
+        fetch(url, target, {}, QUICK)
+    with pytest.raises(Failed, match="gives no size"):
+        fetch_first(url, target.with_name("first"), len(BODY), QUICK)
+    assert not target.exists() and leftovers(target) == [] and len(site.requests) == 2
 
 
 def test_a_connection_that_is_too_slow_is_given_up_and_continued(site, url, target):

@@ -154,6 +154,9 @@ def _request(session: Any, url: str, part: Path, expected: Expected, policy: Pol
             discard(part)
             if http.is_page(response, url) and not checkable:
                 raise Failed(f"{url}: the server sent a page of HTML instead of the file (a portal or a sign-in?)")
+        has_end = response.raw.chunked or response.raw.length_remaining is not None or end is not None
+        if not (has_end or checkable or published or limit is not None):
+            raise Failed(f"{url}: the server gives no size (Content-Length), so a file cut short would not be noticed")
         # the bytes
         note_version(part, answer)
         body = response.raw
