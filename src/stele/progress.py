@@ -20,7 +20,7 @@ def bar(total: int | None, label: str, unit: str = "it"):
         total=total,
         desc=label,
         unit=unit,
-        unit_scale=True,
+        unit_scale=unit == "B",  # a scaled count begins with 0.00
         dynamic_ncols=terminal,
         mininterval=0.2 if terminal else LOG_INTERVAL,
         maxinterval=LOG_INTERVAL,

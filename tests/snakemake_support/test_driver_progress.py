@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
+from stele.progress import bar
 from stele.snakemake_support import summary
 from stele.snakemake_support.progress import Overview, seconds_left
 from tests.waiting import PATIENCE
@@ -184,3 +185,10 @@ def test_a_running_job_shows_its_log_and_the_last_line_of_it(tmp_path):
     shown.print(overview)
     text = shown.export_text()
     assert f"{log}: encode collection all: 31% 4.10k/13.0k" in text and "none.log: nothing yet" in text
+
+
+def test_a_count_in_a_log_begins_with_0_and_not_with_0_00(capsys):
+    with bar(110, "train", "step") as shown:
+        shown.update(110)
+    first, last = capsys.readouterr().err.splitlines()
+    assert " 0/110 " in first and " 110/110 " in last
