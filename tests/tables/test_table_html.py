@@ -89,6 +89,8 @@ def test_a_cell_unfolds_to_what_it_is_and_its_command(bench):
     assert missing.find(".//a") is None and "mrtydi/second/zero_shot_marco.json" in missing.text_content()
     average = _unfolded(_page(bench, bench.spec()), 0, 2)[1]
     assert average["average of"] == "ar, sw" and average["not in this average"] == "sw"
+    outside, facts = _unfolded(_page(bench, bench.spec(), languages_in_scale={"mrtydi": ["ar"]}), 2, 1)
+    assert facts["state"].startswith("not in scale") and outside.find(".//code") is None, "no command builds it"
 
 
 def test_a_cell_of_seeds_whose_mean_was_not_written_has_no_link_that_leads_nowhere(bench):

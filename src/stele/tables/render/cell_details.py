@@ -32,6 +32,7 @@ SHOWN_ANYWAY = ("versions", "commit", "python")
 HIDDEN = {*CIRCUMSTANCES} - {*SHOWN_ANYWAY}
 # keys of a record that the table or the cell's facts show already
 SAID = {"metrics", "intervals", "outputs", "benchmark", "model", "setting", "labels", ANCESTRY}
+UNBUILDABLE = ("unavailable", "not in scale")  # states of cells that this run's scale and data cannot fill
 LONGEST = 24  # items of a list; a text may have ten times as many letters
 
 
@@ -68,7 +69,7 @@ def unfold(filled: FilledTable, place: int, root: str) -> Unfolded:
         title=" · ".join(filter(None, names)),
         facts={name: value for name, value in _facts(cell, filled.tests).items() if value},
         path=" ".join(map(str, paths)),
-        command=command(results, paths) if paths and cell.outcome.state != "unavailable" else "",
+        command=command(results, paths) if paths and cell.outcome.state not in UNBUILDABLE else "",
         result=result,
         sources=tuple(paths) if cell.measured else (),
         covered=(len(cell.outcome.languages), len(cell.reference.languages)) if is_partial else None,
@@ -205,7 +206,7 @@ def row_targets(cells: Sequence[Cell], results: Results) -> list[RowTargets]:
     heading = ""
     for _, row in groupby(cells, key=lambda cell: (cell.group.key, cell.row.key)):
         row = list(row)
-        needed = [cell for cell in row if cell.outcome.state not in ("borrowed", "unavailable", "not in scale")]
+        needed = [cell for cell in row if cell.outcome.state not in ("borrowed", *UNBUILDABLE)]
         paths = sorted({path for cell in needed for path in files_of(cell, results)})
         if paths:
             before, heading = heading, row[0].group.label
