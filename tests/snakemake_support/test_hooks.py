@@ -43,6 +43,11 @@ def test_a_damaged_config_yaml_is_named_with_the_line(tmp_path, monkeypatch):
     with pytest.raises(SteleError, match=r"config\.yaml: not a readable YAML file .*line 3"):
         hooks.config_file(ours, Path("/project"))
     assert hooks.config_file(of_another, Path("/project")) == "config.yaml", "another workflow's, which is not read"
+    Path("config.yaml").write_text("# scale: miniature\n", encoding="utf-8")
+    with pytest.raises(SteleError, match=r"config\.yaml: empty; want keys and values"):
+        hooks.config_file(ours, Path("/project"))
+    Path("config.yaml").write_text("{}", encoding="utf-8")
+    assert hooks.config_file(ours, Path("/project")) == "config.yaml"
 
 
 def test_a_checkout_whose_path_no_search_path_can_hold_is_refused():

@@ -36,8 +36,10 @@ from stele.snakemake_support.validate_catalogue import validate_catalogue
 def config_file(workflow, root: Path) -> str:
     """The folder's config.yaml, else the project's; read first, as Snakemake's error names neither file nor line."""
     path = "config.yaml" if Path("config.yaml").exists() else str(root / "config.yaml")
-    if not workflow.modifier.skip_configfile:
-        catalogue.read_yaml(path)
+    if not workflow.modifier.skip_configfile and not catalogue.read_yaml(path):
+        with open(path, encoding="utf-8") as handle:
+            if "{" not in handle.read():  # `{}` is none, but valid
+                raise SteleError(f"{path}: empty; want keys and values, as `scale: miniature`, or remove the file")
     return path
 
 
