@@ -42,7 +42,7 @@ AWAY = "77:1@login1/y"
 )
 def test_the_locks_of_a_killed_run_go(folder, process, capsys):
     path = record("dead", process)
-    locks.clear_stale_locks()
+    assert locks.clear_stale_locks()
     assert not locked() and not path.exists()
     assert "its locks are removed" in capsys.readouterr().err
 

@@ -102,7 +102,14 @@ def test_files_that_came_or_went_are_named(results, capsys):
     (results / "tables/new.md").write_text("x")
     (results / RESULT / "pt0-ft0/runs/sw.trec.gz").unlink()
     message = findings(results, capsys)
-    assert "tables/new.md: added" in message and "sw.trec.gz: removed" in message
+    assert "tables/new.md: added" in message and "sw.trec.gz: removed" in message and "tables manifest" not in message
+
+
+def test_files_of_a_run_killed_before_it_wrote_the_manifest_are_named_with_the_command_that_does(results, capsys):
+    (results / "tables").mkdir()
+    (results / "tables/new.md").write_text("x")
+    command = findings(results, capsys).splitlines()[-1].partition(": stele ")[2]
+    assert cli.main(command.split()) == 0 and not findings(results, capsys)
 
 
 def test_a_seed_made_anew_without_its_average_is_named(results, capsys):

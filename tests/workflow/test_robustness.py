@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -66,6 +67,22 @@ def test_kill_9_and_the_same_command_goes_on_to_the_same_bytes(root, chain, tmp_
     assert outputs(project) == outputs(chain)
     left = [path for state in states for path in state.rglob("*") if path.is_file()]
     assert not left, "the state goes when the job is done"
+
+
+def test_the_manifest_that_a_killed_run_did_not_write_is_written_by_the_next(built):
+    """Killed after its last job, it leaves nothing to be done, so that no hook is called."""
+    manifest = built / "results/manifest.json"
+    before = manifest.read_bytes()
+    manifest.write_text("{}")
+    for name, text in {
+        "locks/0.output.lock": TABLE,
+        "stele-drivers/a.json": json.dumps({"process": f"999999:1@{socket.gethostname()}/x", "folder": str(built)}),
+    }.items():
+        (path := built / ".snakemake" / name).parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    run = snakemake(built, TABLE)
+    assert run.returncode == 0 and "Nothing to be done" in run.stdout
+    assert manifest.read_bytes() == before
 
 
 def test_a_damaged_download_is_named_and_nothing_is_lost(built):

@@ -83,7 +83,7 @@ def setup(values: Values, workflow, root: Path) -> Plan:
             _name_missing_folders(plan)
             if any(word.startswith("--delete-all") for word in sys.argv):
                 atexit.register(_say_what_stays, plan)
-            locks.clear_stale_locks()
+            killed = locks.clear_stale_locks()
             snakemake_patches.name_nearest_targets(plan, workflow)
             snakemake_patches.name_living_run()
             snakemake_patches.leave_out_tracebacks()
@@ -96,6 +96,11 @@ def setup(values: Values, workflow, root: Path) -> Plan:
                 from stele.snakemake_support import progress  # it draws with rich, which a dry run does without
 
                 progress.install(workflow)
+                folder = Path(plan.settings.config.results_dir)
+                if killed and folder.is_dir():  # perhaps after its last job: without jobs no hook writes the manifest
+                    from stele.artifacts import results
+
+                    atexit.register(results.write_manifest, folder)
         return plan
     except SteleError as error:
         raise WorkflowError(str(error)) from None

@@ -81,8 +81,10 @@ def _others() -> dict[Path, JsonObject]:
     return others
 
 
-def clear_stale_locks() -> None:
+def clear_stale_locks() -> bool:
     """Removes the locks of a run that was killed on this host; keeps those of a run that may be alive.
+
+    Returns whether it removed any.
 
     Processes of other hosts cannot be checked: if there are locks, the user is told how to remove them; if there are
     none, no run is active, and the notes of other hosts are removed.
@@ -95,7 +97,7 @@ def clear_stale_locks() -> None:
     for path in dead if locked else dead | away:
         path.unlink(missing_ok=True)
     if not locked:
-        return
+        return False
     if away:
         names = ", ".join(sorted({host(others[path]["process"]) for path in away}))
         print(
@@ -106,3 +108,5 @@ def clear_stale_locks() -> None:
     elif dead and on_this_host == dead:
         shutil.rmtree(LOCKS, ignore_errors=True)
         print("Stele: an earlier run was killed; its locks are removed and its work resumes", file=sys.stderr)
+        return True
+    return False
