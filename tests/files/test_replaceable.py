@@ -89,6 +89,22 @@ def test_a_file_of_the_users_is_not_replaced_by_an_output_or_the_record_beside_i
         (tmp_path / users).unlink()
 
 
+FIGURES = [f"{call} thesis.{suffix}" for call in ("figure --output", "cells --map") for suffix in ("svg", "pdf", "png")]
+RECORDS = ["scoring average", "scoring count_dataset", "scoring count_parameters", "adapt verdict"]
+
+
+@pytest.mark.parametrize(
+    "call", [*(f"tables {call}" for call in FIGURES), *(f"{call} --output thesis.json" for call in RECORDS)]
+)
+def test_a_figure_or_a_record_of_the_users_is_not_replaced(call, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    users = Path(call.split()[-1])
+    users.write_text('{"title": "Thesis"}')
+    assert cli.main(call.split()) == 1
+    err = capsys.readouterr().err
+    assert f" {users}: " in err and "remove it first" in err and users.read_text() == '{"title": "Thesis"}'
+
+
 def test_a_result_is_not_replaced_by_a_manifest(tmp_path, capsys):
     (tmp_path / "direct.json").write_text('{"job": "score"}')
     assert cli.main(["tables", "manifest", "--results-dir", str(tmp_path), "--output", f"{tmp_path}/direct.json"]) == 1

@@ -30,7 +30,7 @@ from stele.claims.judging.findings import ALPHA
 from stele.claims.judging.observed import Runs
 from stele.claims.judging.on_adaptation import FAMILY, Row, comparison_facts, judge_looks, rows_of, values_of
 from stele.claims.judging.trainings import thinned
-from stele.command.arguments import Job, Json, Record, ResultsFolder, Some, ends_in
+from stele.command.arguments import Job, Json, Record, ResultsFolder, Some, ends_in, record_as_json
 from stele.files.reading import parse_object
 from stele.papers.table_parts import Seeds
 
@@ -51,7 +51,7 @@ class Verdict(Job):
     """Records of `corpora leakage`, as BENCHMARK=RECORD."""
     documents: Some[Record]
     """Records of `corpora documents`, one per language."""
-    output: Annotated[Path, ends_in(".json")]
+    output: Annotated[Path, ends_in(".json"), record_as_json(JOB)]
     """File to write, verdict.json."""
 
 

@@ -28,6 +28,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from stele.errors import SteleError
 from stele.files.atomic import RECORD, check_record, check_replaceable, is_made
+from stele.files.figures import check_figure
 from stele.files.paths import relative
 from stele.files.reading import LARGEST_SEED
 
@@ -161,6 +162,7 @@ Seed = Annotated[int, _read(seed), Field(ge=0, description="Seed of all random c
 Number = Annotated[float, _read(number)]
 Record = Annotated[Path, Parameter(metavar="RECORD")]
 Name = Annotated[str, AfterValidator(partial(relative, where="name of files"))]  # part of an output's name
+FigureFile = Annotated[Path, ends_in(".svg", ".pdf", ".png"), AfterValidator(check_figure)]
 Json = Annotated[str, Parameter(metavar="JSON")]
 NewRecord = Annotated[
     Record, Field(description="The record (JSON) to write; the job's other files are written beside it.")

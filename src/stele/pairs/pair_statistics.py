@@ -19,7 +19,7 @@ from stele.artifacts import records
 from stele.command.arguments import Job, Some
 from stele.errors import SteleError
 from stele.files.atomic import atomic_file
-from stele.files.figures import save_figure
+from stele.files.figures import check_figure, save_figure
 from stele.files.formats import table, write_csv
 from stele.files.reading import reading
 from stele.pairs.mining.knowledge import read_sketch, shared
@@ -36,8 +36,7 @@ FIRST = ("recipe", "method", "part")
 OF_TEXTS = "pairs knowledge_pairs"  # the job whose parts can be compared
 JOBS = (OF_TEXTS, "pairs section_pairs")
 
-TITLE = "Pairs mined from the knowledge bases"  # marks the page and the map as outputs of this command
-BEGINNING = 4096  # bytes of a file that hold its title
+TITLE = "Pairs mined from the knowledge bases"  # marks the page as an output of this command
 
 Row = dict[str, Any]
 
@@ -54,9 +53,10 @@ def run(args: PairStatistics) -> None:
     if args.output.suffix != ".csv":
         raise SteleError(f"--output {args.output}: want a name that ends in .csv")
     page, heat_map = args.output.with_suffix(".md"), args.output.with_suffix(".svg")
-    for path in (page, heat_map):
-        if path.exists() and not is_made_here(path):
+    for path in (page, args.output):
+        if path.exists() and not is_made_here(page):
             raise SteleError(f"{path}: exists, and is not an output of this command; choose another name for --output")
+    check_figure(heat_map)
     # the records by recipe and part
     record_of: dict[tuple[str, str], dict[str, Any]] = {}
     paths: dict[tuple[str, str], Path] = {}
@@ -86,13 +86,12 @@ def run(args: PairStatistics) -> None:
     log.info("%d languages, %d parts: %d pairs", len(languages), len(parts), sum(row["pairs"] for row in parts))
 
 
-def is_made_here(path: Path) -> bool:
-    """Whether a file has the title that this command writes: in a page's first line, or in a heat map's title tag."""
-    if not path.is_file():
+def is_made_here(page: Path) -> bool:
+    """Whether a page exists that begins with the title that this command writes."""
+    if not page.is_file():
         return False
-    with reading(path), path.open("rb") as handle:
-        beginning = handle.read(BEGINNING).decode(errors="replace")
-    return beginning.startswith(f"# {TITLE}\n") or f"<dc:title>{TITLE}</dc:title>" in beginning
+    with reading(page), page.open("rb") as handle:
+        return handle.readline(len(TITLE) + 3) == f"# {TITLE}\n".encode()
 
 
 def language_rows(record_of: Mapping[tuple[str, str], Mapping[str, Any]]) -> list[Row]:

@@ -6,18 +6,20 @@ from pathlib import Path
 from typing import Annotated
 
 from stele.artifacts import records
-from stele.command.arguments import Job, Some, ends_in
+from stele.command.arguments import Job, Some, ends_in, record_as_json
 from stele.errors import SteleError
 from stele.evaluation.aggregate import over_seeds
 from stele.files.digests import digest
 
 SAME = ("benchmark", "model", "setting", "averaged")
 
+JOB = "average"
+
 
 class Average(Job):
     seeds: Some[Path]
     """Results to average, one per seed."""
-    output: Annotated[Path, ends_in(".json")]
+    output: Annotated[Path, ends_in(".json"), record_as_json(JOB)]
     """File for the averaged result (.json)."""
 
 
@@ -42,7 +44,7 @@ def run(args: Average) -> None:
     }
     records.write_record(
         args.output,
-        job="average",
+        job=JOB,
         inputs={f"seeds {i}": path for i, path in enumerate(args.seeds)},
         clock=clock,
         **{key: first[key] for key in SAME},

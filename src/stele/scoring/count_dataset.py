@@ -12,12 +12,14 @@ from typing import Annotated
 from stele.artifacts import records
 from stele.benchmarks.arguments import data_folders, data_records
 from stele.catalogue.datasets import counted_dataset
-from stele.command.arguments import Datasets, Job, Some, ends_in
+from stele.command.arguments import Datasets, Job, Some, ends_in, record_as_json
 from stele.errors import SteleError
 from stele.files.digests import digest
 from stele.scoring.statistics import load_counts
 
 EVERYTHING = "all"  # the language of a count over all languages, or of none
+
+JOB = "count dataset"
 
 
 class CountDataset(Job):
@@ -26,7 +28,7 @@ class CountDataset(Job):
     data: Datasets
     lengths: Some[Path] = ()
     """Records of `scoring count_lengths`, one per language."""
-    output: Annotated[Path, ends_in(".json")]
+    output: Annotated[Path, ends_in(".json"), record_as_json(JOB)]
     """File for the counts, as a result (.json)."""
 
 
@@ -39,7 +41,7 @@ def run(args: CountDataset) -> None:
     metrics = as_metrics({**counts, **mean_lengths(args.lengths)})
     records.write_record(
         args.output,
-        job="count dataset",
+        job=JOB,
         inputs=inputs | {f"lengths:{path.stem}": path for path in args.lengths},
         clock=clock,
         benchmark="statistics",

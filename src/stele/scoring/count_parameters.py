@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Annotated
 
 from stele.artifacts import records
-from stele.command.arguments import Job, Record, ends_in
+from stele.command.arguments import Job, Record, ends_in, record_as_json
 from stele.errors import SteleError
 from stele.files.digests import digest
 from stele.files.reading import parse_json, reading
@@ -27,6 +27,8 @@ WORDS = "embeddings.word_embeddings.weight"  # identifies them
 UNUSED = ("pooler.", "cls.", "lm_head.")  # heads of other families
 EVERYTHING = "all"  # stands for the language of a count
 
+JOB = "count parameters"
+
 
 class CountParameters(Job):
     encoder: Record
@@ -35,7 +37,7 @@ class CountParameters(Job):
     """Name of the model in the result."""
     seeds: str
     """Seeds of pretraining and fine-tuning in the result, e.g. pt0-ft0."""
-    output: Annotated[Path, ends_in(".json")]
+    output: Annotated[Path, ends_in(".json"), record_as_json(JOB)]
     """File for the counts, as a result (.json)."""
 
 
@@ -45,7 +47,7 @@ def run(args: CountParameters) -> None:
     metrics = {"parameters": {"languages": {EVERYTHING: number}, "average": number, "n": {EVERYTHING: 1}}}
     records.write_record(
         args.output,
-        job="count parameters",
+        job=JOB,
         inputs={"encoder": args.encoder},
         clock=clock,
         benchmark="parameters",

@@ -21,11 +21,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from pydantic import model_validator
 
-from stele.command.arguments import Job, ResultsFolder, Some, ends_in
+from stele.command.arguments import FigureFile, Job, ResultsFolder, Some
 from stele.errors import SteleError
 from stele.evaluation.significance import load_test
 from stele.files.figures import save_figure
@@ -56,7 +56,7 @@ class Cells(Job):
     """Context that a run wrote (JSON); default: tables/context.json of the results, if it exists."""
     format: Literal["counts", "csv"] = "counts"
     """Number of cells in each state, or a table of all cells."""
-    map: Some[Annotated[Path, ends_in(".svg", ".pdf", ".png")]] | None = None
+    map: Some[FigureFile] | None = None
     """Files to draw a map of all cells into, coloured by state: .svg, .pdf or .png."""
     against: Path | None = None
     """Another folder of results: list the cells in which the two folders differ."""

@@ -9,9 +9,8 @@ import logging
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
 
-from stele.command.arguments import Job, ResultsFolder, Some, ends_in
+from stele.command.arguments import FigureFile, Job, ResultsFolder, Some
 from stele.files.figures import save_figure
 from stele.papers.figure import load_figure
 from stele.tables.render.figure import described, draw, title
@@ -29,7 +28,7 @@ class Figure(Job):
     context: Path | None = None
     """Context that a run wrote (JSON): scale, rows that cannot be built, seeds; default: the results' own."""
     results_dir: ResultsFolder = Path("results")
-    output: Some[Annotated[Path, ends_in(".svg", ".pdf", ".png")]]
+    output: Some[FigureFile]
     """Files to draw, .svg, .pdf or .png."""
 
 
