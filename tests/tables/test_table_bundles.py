@@ -110,6 +110,9 @@ def test_files_of_a_run_killed_before_it_wrote_the_manifest_are_named_with_the_c
     (results / "tables/new.md").write_text("x")
     command = findings(results, capsys).splitlines()[-1].partition(": stele ")[2]
     assert cli.main(command.split()) == 0 and not findings(results, capsys)
+    (results / "tables").rename(results.with_name("disk"))
+    (results / "tables").symlink_to(results.with_name("disk"))
+    assert not findings(results, capsys), "a linked folder is followed"
     (results / "tables/new.md").unlink()
     assert findings(results, capsys).endswith("tables/new.md: removed\n"), "no killed run removes a file for good"
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -252,10 +253,13 @@ def manifest_of(folder: Path) -> dict[str, Any]:
 
 
 def manifest_files(folder: Path) -> dict[str, dict[str, Any]]:
-    """Path below the folder -> sha256 and bytes, for all files except hidden ones and those in OF_THE_RUN."""
+    """Path below the folder -> sha256 and bytes, for all files except hidden ones and those in OF_THE_RUN.
+
+    Linked folders are followed, as where results are read.
+    """
     facts = {}
-    for path in sorted(folder.rglob("*")):
-        name = path.relative_to(folder).as_posix()
-        if path.is_file() and name not in OF_THE_RUN and not any(part.startswith(".") for part in Path(name).parts):
+    for name in sorted(glob("**", root_dir=folder, recursive=True)):  # no hidden ones
+        path = folder / name
+        if path.is_file() and name not in OF_THE_RUN:
             facts[name] = {"sha256": sha256(path), "bytes": path.stat().st_size}
     return facts
