@@ -95,7 +95,7 @@ def _main(argv: list[str], package: str) -> int:
         resources, argv = launch.options(argv)
         if not argv:
             missing = "stage" if package == PACKAGE else "command"
-            return _refuse(SteleError(f"no {missing} is named\n{_usage(package)}"), WRONG_USAGE, package)
+            return _refuse(SteleError(f"the {missing} is missing\n{_usage(package)}"), WRONG_USAGE, package)
         stage, rest = ("", argv) if groups == ("",) else (argv[0], argv[1:])
         if stage not in groups:
             return _refuse(unknown("stage", stage, groups), WRONG_USAGE, package)

@@ -37,9 +37,10 @@ def config_file(workflow, root: Path) -> str:
     """The folder's config.yaml, else the project's; read first, as Snakemake's error names neither file nor line."""
     path = "config.yaml" if Path("config.yaml").exists() else str(root / "config.yaml")
     if not workflow.modifier.skip_configfile and not catalogue.read_yaml(path):
-        with open(path, encoding="utf-8") as handle:
-            if "{" not in handle.read():  # `{}` is none, but valid
-                raise SteleError(f"{path}: empty; want keys and values, as `scale: miniature`, or remove the file")
+        import yaml
+
+        if yaml.safe_load(Path(path).read_text(encoding="utf-8")) is None:  # `{}` is valid
+            raise SteleError(f"{path}: empty; want keys and values, as `scale: miniature`, or remove the file")
     return path
 
 
@@ -70,7 +71,7 @@ def setup(values: Values, workflow, root: Path) -> Plan:
         plan = Plan(parse_config(values, where))
         check(plan, where)
         # what the plan says to the jobs and to the user
-        os.environ[VERIFY_WHOLE] = "1" if plan.settings.config.verify_inputs else "0"  # how jobs check is no param
+        os.environ[VERIFY_WHOLE] = "1" if plan.settings.config.verify_inputs else "0"  # no param: it changes no output
         if contained:
             outside = job_environment.outside_folders(plan.settings.config, plan.models.all.values())
             job_environment.bind([root, *outside])
