@@ -53,11 +53,13 @@ def test_an_encoder_is_adapted_judged_and_goes_on_with_more_seeds(root, tmp_path
     words += ["--configfile", tmp_path / "mine.yaml"]
     words += ["--encoding", "pooling=mean", "normalize=true", "query_length=24", "passage_length=24"]
     planned = adapt(project, *words, "--methods", "msm", "crop", "--steps", "4", "--seeds", "1", "--plan")
-    assert "adapting tiny with msm, crop: " in planned and not (project / "results_adapt").exists()
+    assert "tiny reads at most 64 tokens" in planned and "adapt/tiny.scale.yaml before you build it" in planned
     sentences, mlm = {"sentence_length": 32}, {"mlm_length": 48, "mlm_sequences": 2}  # it has 64 positions
     overrides = {"msm": {**sentences, **mlm}, "crop": {**sentences, **mlm}, "mlm_equal_compute": mlm}
     mined = {"msm": {"sentence_tokens": 32}, "crop": {"sentence_tokens": 32}, "mlm": {"length": 48}}
     edit(project, "tiny", overrides, mined)
+    assert "adapting tiny with msm, crop: " in adapt(project, *words, "--plan")
+    assert not (project / "results_adapt").exists()
     # one seed decides nothing
     said = adapt(project, *words)
     verdict = json.loads((project / "results_adapt/tiny/verdict.json").read_text())

@@ -149,7 +149,10 @@ def run(args: Adapt) -> None:
             # a plan for more training than was done must not affect later calls
             planned = Path(aside, path.name) if is_trained(name) else path
             write(planned, values, HEAD)
-            print(cost(targets, planned, what, on_slurm(args.snakemake)))
+            if reason := too_long(plan):
+                print(f"{reason}; shorten the texts in {path} and {scale} before you build it")
+            else:
+                print(cost(targets, planned, what, on_slurm(args.snakemake)))
         return
     write(path, values, HEAD)
     print(f"Logs: {plan.paths.logs}/", flush=True)
@@ -196,8 +199,8 @@ def settled(
         return {**values, "models": {**values["models"], **fresh, **with_budget(earlier.get("models", {}), fresh)}}
 
     values["adapt"] = {**evaluated_keys(name, methods, rules), **values["adapt"]}
-    if not args.plan:  # with --plan the user may still shorten the texts
-        refuse_few_positions(plan_of(with_steps(rules.steps)))
+    if not args.plan and (reason := too_long(plan_of(with_steps(rules.steps)))):
+        raise SteleError(f"{reason}; give an encoder that reads more, or shorten the texts in the files of --plan")
     steps = steps_of(args, earlier, name, rules)
     if steps is None and not args.plan:
         plan_of(with_steps(rules.steps)).adaptation.keys()  # raises if a row cannot be built, before anything is timed
@@ -215,13 +218,9 @@ def settled(
     return values, steps
 
 
-def refuse_few_positions(plan: Plan) -> None:
-    """Raises SteleError if a method or the control trains on longer texts than the encoder can read."""
-    for model in plan.adaptation.trained():
-        if reason := plan.pretraining.too_long(model):
-            raise SteleError(
-                f"{reason}; give an encoder that reads more, or shorten the texts in the files that --plan writes"
-            )
+def too_long(plan: Plan) -> str | None:
+    """The reason if a method or the control trains on longer texts than the encoder can read, else None."""
+    return next(filter(None, map(plan.pretraining.too_long, plan.adaptation.trained())), None)
 
 
 def languages_known(*files: Path | None) -> dict[str, Language]:

@@ -27,8 +27,7 @@ from cyclopts import Parameter
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
 
 from stele.errors import SteleError
-from stele.files.atomic import RECORD, check_record, check_replaceable, is_made
-from stele.files.figures import check_figure
+from stele.files.atomic import RECORD, check_figure, check_record, check_replaceable, is_made
 from stele.files.paths import relative
 from stele.files.reading import LARGEST_SEED
 

@@ -18,11 +18,12 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from stele.errors import SteleError
-from stele.files.reading import JsonObject, read_note
+from stele.files.reading import JsonObject, read_note, reading
 
 MARK, RECORD = ".stele.json", "record.json"
 NOBODYS = (MARK, ".DS_Store", ".snakemake_timestamp")
 NOBODYS_BEGIN = (".nfs", f".{MARK}.")  # an NFS server's deleted but open file; a mark left by a killed process
+CREATOR = "Stele: tables of papers on dense retrieval"  # in each figure's metadata
 SHOWN = 3  # names in a message
 
 
@@ -119,6 +120,16 @@ def check_record(path: Path, job: str) -> None:
     if path.exists() and (found := read_note(path).get("job")) != job:
         what = f"was made by `{found}`" if isinstance(found, str) else "is not a record of Stele's"
         raise SteleError(f"{path}: {what}, so `{job}` does not replace it; give another name, or remove it first")
+
+
+def check_figure(path: Path) -> Path:
+    """Returns the path of a figure to write. Raises SteleError if a file is there that `save_figure` did not write."""
+    if path.is_file():
+        with reading(path):
+            is_made = CREATOR.encode() in path.read_bytes()
+        if not is_made:
+            raise SteleError(f"{path}: exists, and is not a figure of Stele's; give another name, or remove it first")
+    return path
 
 
 def check_claimable(folder: Path, job: str, known: Callable[[str], object]) -> None:

@@ -18,8 +18,8 @@ import numpy as np
 from stele.artifacts import records
 from stele.command.arguments import Job, Some
 from stele.errors import SteleError
-from stele.files.atomic import atomic_file
-from stele.files.figures import check_figure, save_figure
+from stele.files.atomic import atomic_file, check_figure
+from stele.files.figures import save_figure
 from stele.files.formats import table, write_csv
 from stele.files.reading import reading
 from stele.pairs.mining.knowledge import read_sketch, shared
