@@ -272,5 +272,5 @@ def test_a_name_that_another_script_writes_like_one_before_is_drawn_anew(monkeyp
     monkeypatch.setattr(facts, "GIVEN_NAMES", 0)
     assert facts._names(["river", "river"], 0) == [("river", ("foni",)), ("river", ("zato",))]  # フォニ, ホニ: one kana
     monkeypatch.setattr(facts, "_name_word", lambda *_: "foni")
-    with pytest.raises(SteleError, match="too few for 2 entities"):
+    with pytest.raises(SteleError, match="too few distinct names for 2 entities"):
         facts._names(["river", "river"], 0)
