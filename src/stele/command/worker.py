@@ -30,7 +30,7 @@ from pathlib import Path
 
 from stele.command.hand_over import DECLINED, FORWARDED
 
-PRELOAD = (  # for every rule
+PRELOAD = (  # for every rule; those that Stele's modules import at their top are loaded with these
     "numpy",
     "pyarrow.csv",
     "pyarrow.pandas_compat",
@@ -38,12 +38,6 @@ PRELOAD = (  # for every rule
     "pandas",
     "numba",
     "nltk.tokenize.punkt",
-    "pydantic.main",
-    "pydantic.fields",
-    "pydantic.type_adapter",
-    "cyclopts.core",
-    "cyclopts.bind",
-    "cyclopts.help",
     "encodings.utf_8_sig",
     "yaml",
     "matplotlib.figure",
