@@ -210,8 +210,8 @@ def earlier_benchmarks(path: Path, values: Mapping[str, Any], benchmarks: Sequen
 def check_checkpoint(plan: Plan, name: str, trained: bool = False) -> None:
     """Fetches and checks a checkpoint's files except its weights. Raises SteleError if it is missing or no encoder.
 
-    Skipped for stand-ins and, unless `trained`, for checkpoints that were fetched before and, unless offline, for
-    those of the catalogue: each of them is an encoder, but not each has an MLM.
+    Skipped for stand-ins. Checkpoints that were fetched before, and the catalogue's unless offline, are known to be
+    encoders, so they are checked only if they will be `trained`: for that they need an MLM.
     """
     record, known = Path(plan.paths.checkpoint(name)), catalogue.entries(Model).get(name)
     source = plan.models.checkpoint_source(name)

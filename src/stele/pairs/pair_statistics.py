@@ -58,7 +58,7 @@ def run(args: PairStatistics) -> None:
             raise SteleError(f"{path}: exists, and is not an output of this command; choose another name for --output")
     check_figure(heat_map)
     # the records by recipe and part
-    record_of: dict[tuple[str, str], dict[str, Any]] = {}
+    part_records: dict[tuple[str, str], dict[str, Any]] = {}
     paths: dict[tuple[str, str], Path] = {}
     for item in args.pairs:
         recipe, equals, path = item.partition("=")
@@ -67,17 +67,17 @@ def run(args: PairStatistics) -> None:
         record = records.read_record(path)
         if record.get("job") not in JOBS:
             raise SteleError(f"{path}: found a record of {record.get('job')!r}, want one of {' or '.join(JOBS)}")
-        if (recipe, record["part"]) in record_of:
+        if (recipe, record["part"]) in part_records:
             raise SteleError(f"--pairs: {recipe} of {record['part']} is given twice; give it once")
-        record_of[recipe, record["part"]], paths[recipe, record["part"]] = record, Path(path)
+        part_records[recipe, record["part"]], paths[recipe, record["part"]] = record, Path(path)
     # the table
-    sketches = {key: read_sketch(path) for key, path in paths.items() if record_of[key]["job"] == OF_TEXTS}
-    languages, parts = language_rows(record_of), part_rows(record_of, sketches)
+    sketches = {key: read_sketch(path) for key, path in paths.items() if part_records[key]["job"] == OF_TEXTS}
+    languages, parts = language_rows(part_records), part_rows(part_records, sketches)
     with atomic_file(args.output) as handle:
         names = columns([*languages, *parts])
         write_csv(handle, [names, *([row.get(name, "") for name in names] for row in (*languages, *parts))])
     # the page and the heat map
-    labels = sorted({label for record in record_of.values() for label in record["labels"]})
+    labels = sorted({label for record in part_records.values() for label in record["labels"]})
     with atomic_file(page) as handle:
         handle.write(markdown(languages, parts, labels))
     counts = {(row["method"], row["part"]): row["pairs"] for row in parts if row["recipe"] == row["method"]}
@@ -94,10 +94,10 @@ def is_made_here(page: Path) -> bool:
         return handle.readline(len(TITLE) + 3) == f"# {TITLE}\n".encode()
 
 
-def language_rows(record_of: Mapping[tuple[str, str], Mapping[str, Any]]) -> list[Row]:
+def language_rows(part_records: Mapping[tuple[str, str], Mapping[str, Any]]) -> list[Row]:
     """Builds the table's rows of languages, in the order of their codes."""
     known: dict[str, dict[str, int]] = {}
-    for record in record_of.values():
+    for record in part_records.values():
         known |= record["knowledge"]
     rows = []
     for code, counts in sorted(known.items()):
@@ -108,24 +108,24 @@ def language_rows(record_of: Mapping[tuple[str, str], Mapping[str, Any]]) -> lis
 
 
 def part_rows(
-    record_of: Mapping[tuple[str, str], Mapping[str, Any]], sketches: Mapping[tuple[str, str], np.ndarray]
+    part_records: Mapping[tuple[str, str], Mapping[str, Any]], sketches: Mapping[tuple[str, str], np.ndarray]
 ) -> list[Row]:
     """Builds the table's rows of recipes and parts, sorted by recipe and then by part.
 
     A column `dropped_REASON` counts dropped candidates. A column `shared_with_RECIPE` counts the pairs that this other
     recipe has in the same part, too.
     """
-    recipes = sorted({recipe for recipe, _ in record_of})
-    reasons = sorted({reason for record in record_of.values() for reason in record["dropped"]})
+    recipes = sorted({recipe for recipe, _ in part_records})
+    reasons = sorted({reason for record in part_records.values() for reason in record["dropped"]})
     rows = []
-    for (recipe, part), record in sorted(record_of.items()):
+    for (recipe, part), record in sorted(part_records.items()):
         row: Row = {"recipe": recipe, "method": record["method"], "part": part}
         row |= {name: record[name] for name in OF_A_PART}
         row |= {f"dropped_{reason}": record["dropped"].get(reason, 0) for reason in reasons}
         for other in recipes:
             both = (recipe, part), (other, part)
             if other != recipe and both[0] in sketches and both[1] in sketches:
-                sizes = [record_of[key]["pairs"] for key in both]
+                sizes = [part_records[key]["pairs"] for key in both]
                 row[f"shared_with_{other}"] = shared([sketches[key] for key in both], sizes)
         rows.append(row)
     return rows

@@ -91,7 +91,7 @@ class Data:
         # an adaptation names its languages itself
         all_of_it = users or self.settings.config.adapt is not None
         in_scale = None if all_of_it else sizes.benchmarks.get(benchmark, sizes.languages)
-        # real data: all languages; generated data: those of the papers' tables
+        # real data in all their languages, generated data in the languages of the papers' tables
         real = users or not self.settings.generated
         codes = datasets.evaluated_in(entry, self.settings.languages) if real else entry.languages
         return [c for c in codes if _is_among(c, in_scale) and _is_among(c, self.settings.config.languages)]

@@ -21,7 +21,7 @@ def examples(
 ) -> Iterator[list[np.ndarray]]:
     """Yields the spans of one document in order, drawing nothing; counts tails and documents that are too short."""
     size = recipe.length - SPECIAL
-    for begin in range(0, max(len(tokens.ids), 1), size):
+    for begin in range(0, max(len(tokens.ids), 1), size):  # once for an empty document, which is counted
         stretch = tokens.ids[begin : begin + size]
         if len(stretch) == size or len(stretch) >= recipe.least:
             yield [stretch]
