@@ -56,7 +56,7 @@ def test_a_spec_that_changes_is_read_again_and_a_missing_one_is_an_error(bench):
         ("printed: [40.0, 20.0, 30.0]", "unavailable: {xx: y}", "`printed` must have the lines value"),
         ("stub: Method", "stub: Method\nstub: Model", "key 'stub' is given twice"),
         ("{average: [ar, sw]}", "{average: [ar, ar]}", "columns.2.target.average: ar is given twice"),
-        ("{average: [ar, sw]}", "{average: [ar, sw], language: ar}", "of one `language` or of an `average`"),
+        ("{average: [ar, sw]}", "{average: [ar, sw], language: ar}", "one `language` or an `average`, not both"),
         ("stub: Method", "stub: Method\nseeds: {finetuning: [1, 1]}", "seeds.finetuning: 1 is given twice"),
         ("stub: Method", "stub: Method\nseeds: {pretraining: [-1]}", "seeds.pretraining.0: .* greater than or equal"),
         ("stub: Method", "stub: Method\nreport: {scale: 0}", "report.scale: Input should be greater than 0"),
