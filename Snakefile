@@ -10,7 +10,6 @@ min_version("9.27")
 project = Path(str(workflow.current_basedir))  # also if imported as a module
 sys.path.insert(0, str(project / "src"))
 os.environ.update(STELE_PROJECT=os.path.relpath(project))
-import_module("gc").set_threshold(100_000)  # a plan's objects live to the end
 
 from stele.artifacts.results import RunKey
 from stele.evaluation.metrics import metric_modules, ranx_lines

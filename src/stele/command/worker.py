@@ -40,6 +40,7 @@ PRELOAD = (  # for every rule; those that Stele's modules import at their top ar
     "nltk.tokenize.punkt",
     "encodings.utf_8_sig",
     "yaml",
+    "cyclopts.help",
     "matplotlib.figure",
     "matplotlib.backends.backend_svg",
     "matplotlib.backends.backend_pdf",

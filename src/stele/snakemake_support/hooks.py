@@ -51,6 +51,7 @@ def setup(values: Values, workflow, root: Path) -> Plan:
     """
     if os.pathsep in str(root):  # between the folders of PATH and PYTHONPATH, and no way to quote it
         raise WorkflowError(f"{root}: no job can run below a folder with {os.pathsep!r} in its name; rename it")
+    gc.set_threshold(100_000)  # a plan's objects live to the end
     # a job on a node is its own driver: the one that submitted it is on another host, and may end before it
     _environment(root, main=workflow.is_main_process or workflow.remote_exec)
     hear_interrupts()
