@@ -86,6 +86,17 @@ def test_code_is_loaded_once_and_anew_after_an_edit(tree, environment):
     assert printed == ["loaded first\n", "", "loaded second\n", "loaded third\n"]
 
 
+def test_the_software_is_read_once_and_anew_after_an_edit(tree, environment):
+    probe = tree / "src/stele/sources/probe.py"
+    counted = "    from stele.artifacts.records import software\n    print(software.cache_info().currsize)\n"
+    read = []
+    for code in (PROBE + counted, None, PROBE + counted + "    print()\n"):
+        if code:
+            probe.write_text(code)
+        read.append(stele(environment, tree).communicate(timeout=PATIENCE)[0].split()[-1])
+    assert read == ["0", "1", "0"]
+
+
 def test_many_at_once(tree, environment):
     processes = [stele(environment, tree, "--code", str(n)) for n in range(8)]
     assert [p.wait(timeout=PATIENCE) for p in processes] == list(range(8))

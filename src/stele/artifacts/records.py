@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -146,7 +147,6 @@ def start() -> Clock:
     return Clock(time.monotonic(), _cpu_seconds())
 
 
-@cache
 def _commit() -> str | None:
     """Git commit of the code, followed by "+" if the work tree differs from it; None outside a checkout."""
     root = Path(__file__).resolve().parents[3]
@@ -161,14 +161,13 @@ def _commit() -> str | None:
 
 
 @cache
-def _versions() -> dict[str, str]:
+def software() -> dict[str, Any]:
+    """Versions of packages and of Python, and the commit of the code; found once by a process and those it forks."""
     versions = {}
     for package in PACKAGES:
-        try:
+        with suppress(importlib.metadata.PackageNotFoundError):
             versions[package] = importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    return versions
+    return {"versions": versions, "python": platform.python_version(), "commit": _commit()}
 
 
 def _device() -> str:
@@ -277,9 +276,7 @@ def write_record(
         "labels": sorted(set(labels) | labels_of(inputs.values())),
         **facts,
         ANCESTRY: ancestry_of(inputs.values()),
-        "versions": _versions(),
-        "python": platform.python_version(),
-        "commit": _commit(),
+        **software(),
         "device": _device(),
         "threads": _threads(),
         "host": platform.node(),

@@ -210,6 +210,8 @@ def _import_needed(needed: int) -> None:
         for name in os.read(needed, 1 << 20).decode().split():
             with contextlib.suppress(Exception):  # a file that was edited meanwhile: its next child tells the error
                 importlib.import_module(name)
+        if records := sys.modules.get("stele.artifacts.records"):
+            records.software()  # else each child asks git and reads the packages' metadata
         gc.freeze()
 
 
