@@ -136,6 +136,8 @@ def test_values_per_query_as_csv_come_back(tmp_path):
     [
         ("q1 Q0 a 1 2.0 t\n\nq1\tQ0 a 2 1.0 t\n", r"line 3: passage 'a' appears twice for query 'q1'"),
         ("q1 Q0 a 1 2.0 my tag\n", r"run, line 1: want 6 columns .* found 7"),
+        ("q1 Q0 a  1 2.0\nq1 Q0 b  2 1.0\n", r"run, line 1: want 6 columns .* found 5"),  # padded ranks, no tag
+        ("q1  Q0 a 1 2.0\n", r"run, line 1: want 6 columns .* found 5"),
         ("q1 Q0 a 1 nan t\n", "line 1: the score must be a finite number, found 'nan'"),
         ("q1 Q0 a 1 1_0 t\n", "the score must be a finite number, found '1_0'"),
         ("q1 Q0 a 1 ١ t\n", "the score must be a finite number"),

@@ -67,13 +67,17 @@ def read_own_run(path: Path) -> Run:
 
 
 def _columns(path: Path) -> tuple[pyarrow.DictionaryArray, pyarrow.DictionaryArray, np.ndarray] | None:
-    """Reads query ids, passage ids and scores (float64) of all hits; None if columns are not parted by one blank."""
+    """Reads query ids, passage ids and scores (float64) of all hits; None if columns are not parted by one blank.
+
+    The columns between them are read too: an empty one shows that a line has another column too few.
+    """
     import pyarrow
     import pyarrow.compute
     import pyarrow.csv
 
     text, number = pyarrow.string(), pyarrow.float64()
-    wanted = {"query": pyarrow.dictionary(pyarrow.int32(), text), "passage": text, "score": number}
+    ids = pyarrow.dictionary(pyarrow.int32(), text)
+    wanted = {"query": ids, "q0": ids, "passage": text, "rank": pyarrow.int64(), "score": number}
     with open_bytes(path) as stream:
         table = pyarrow.csv.read_csv(
             stream,
@@ -85,7 +89,7 @@ def _columns(path: Path) -> tuple[pyarrow.DictionaryArray, pyarrow.DictionaryArr
         return None
     queries = table["query"].unify_dictionaries().combine_chunks()
     passages = table["passage"].dictionary_encode().combine_chunks()
-    for names in (queries.dictionary, passages.dictionary):
+    for names in (queries.dictionary, passages.dictionary, table["q0"].unify_dictionaries().chunk(0).dictionary):
         # an empty id, or white space within one: the columns have another separator
         if pyarrow.compute.any(pyarrow.compute.match_substring_regex(names, r"^$|[\t\r\v\f]")).as_py():
             return None
