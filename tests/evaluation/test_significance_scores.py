@@ -29,8 +29,9 @@ def test_csv_with_a_byte_order_mark_and_crlf(tmp_path):
     assert read(path)[0].keys == [("en", "1")]
 
 
-def test_a_result_stands_for_the_file_beside_it(tmp_path):
-    path = write_result(tmp_path / "mrtydi/msm/zero_shot_marco/pt0-ft0.json", [0.5, None])
+@pytest.mark.parametrize("name", ["mrtydi/msm/zero_shot_marco/pt0-ft0.json", "bge-v1.5.json"])
+def test_a_result_stands_for_the_file_beside_it(tmp_path, name):
+    path = write_result(tmp_path / name, [0.5, None])
     for given in (path, path.with_suffix("") / "queries.parquet"):
         (scores_read,) = read(given)
         np.testing.assert_array_equal(scores_read.values["mrr@10"], [[0.5, math.nan]])

@@ -72,7 +72,7 @@ def read(path: Path | str) -> list[Scores]:
     if path.suffix == ".json":
         with reading(path, "result", "score again"):
             return _of_result(path)
-    result_path = path.resolve().parent.with_suffix(".json")
+    result_path = Path(f"{path.resolve().parent}.json")
     if path.name == QUERIES and result_path.is_file() and _is_result(record := records.read_unsealed(result_path)):
         check_seal(record, result_path)
         return [_with_facts(read_queries(path), record)]
