@@ -255,6 +255,18 @@ def test_a_pair_of_languages_that_are_given_apart(tmp_path):
         assert all(metric["languages"] == {"de-en": 1.0} for metric in result["metrics"].values())
 
 
+def test_judgments_of_relevant_documents_alone_are_said_to_rank_nothing(tmp_path, caplog):
+    """Pretraining-CLIR's judgments are of these: its AP counts the ranks of all candidates, which the run holds."""
+    (tmp_path / "run").write_text("1 Q0 x 1 2.0 t\n1 Q0 a 2 1.0 t\n")
+    line = ["clef", "--run", f"en-de={tmp_path / 'run'}", "--data", f"clef:en-de={tmp_path / 'qrels'}"]
+    for judged, value in (("1 0 a 1\n", 1.0), ("1 0 a 1\n1 0 x 0\n", 0.5)):
+        (tmp_path / "qrels").write_text(judged)
+        caplog.clear()
+        result = scored(tmp_path, *line, "--metrics", "ap_judged", "ap@1000")
+        averages = [result["metrics"][metric]["average"] for metric in ("ap_judged", "ap@1000")]
+        assert (averages, "any order of them has 1; give" in caplog.text) == ([value, 0.5], value == 1)
+
+
 def test_folds_are_one_run_and_share_no_query(tmp_path):
     (tmp_path / "qrels.txt").write_text("1 0 a 1\n2 0 a 1\n2 0 b 0\n3 0 b 0\n")
     (tmp_path / "fold1").write_text("1 Q0 a 1 2.0 t\n")

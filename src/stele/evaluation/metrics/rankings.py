@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Mapping, Sequence
 
@@ -10,6 +11,8 @@ import numpy as np
 from stele.evaluation import guess
 from stele.evaluation.metric import Case, Metric
 from stele.evaluation.ranx_metrics import by_ranx
+
+logger = logging.getLogger(__name__)
 
 
 class CappedAveragePrecision(Metric):
@@ -44,6 +47,10 @@ class JudgedAveragePrecision(Metric):
     example = "ap_judged"
 
     def evaluate(self, case: Case) -> np.ndarray:
+        grades = {grade for judged in case.relevant for grade in judged.values()}
+        if 0 not in grades and any({*case.ranking(row)} - judged.keys() for row, judged in enumerate(case.relevant)):
+            advice = "give the judgments of 0 too, or score runs of judged documents by ap@1000"
+            logger.warning("ap_judged: only relevant documents are judged, so that any order of them has 1; %s", advice)
         values = [average_precision(case.ranking(row), judged) for row, judged in enumerate(case.relevant)]
         return np.array(values, dtype=np.float64)
 
