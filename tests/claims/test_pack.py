@@ -17,6 +17,7 @@ from stele.claims.judging.verdicts import CONTEXT
 from stele.claims.pack import begin, numbered, pack
 from stele.command import cli
 from stele.errors import SteleError
+from stele.evaluation.paired import pair, read_system
 from stele.files.digests import digest, sha256
 from stele.files.paths import STAMP, STUDY
 from stele.papers.table import load_specs
@@ -153,6 +154,21 @@ def test_a_search_of_other_queries_is_refused_and_a_new_one_is_numbered_whatever
     numbered(other, ["ar"], ["x"])
     numbered(other, ["sw", "sw"], ["q2", "q10"])
     assert other.read_bytes() == before
+
+
+def test_a_question_stays_the_same_in_languages_that_ask_other_parts_of_the_questions(tmp_path):
+    """As in MLQA: by their numbers, es-de's first question was taken for de-de's."""
+    draw, folders = np.random.default_rng(5), [tmp_path / "results", tmp_path / "packed"]
+    languages = ["de-de"] * 12 + ["es-de"] * 3
+    for model in ("mbert_gsw", "mbert_rr_20"):
+        write_system(folders[0], f"mlqa/{model}/zero_shot", {"f1": draw.random((1, 1, 15))}, languages)
+    (folders[0] / STAMP).write_text("study\n", encoding="utf-8")
+    pack(*folders, SPECS)
+    samples = []
+    for folder in folders:
+        systems = [read_system([folder / f"mlqa/{name}/zero_shot.json"]) for name in ("mbert_gsw", "mbert_rr_20")]
+        samples.append(pair(*systems, "f1").samples("macro", same_questions=True))
+    np.testing.assert_allclose(samples[1], samples[0], rtol=1e-5)
 
 
 def test_what_results_come_from_stands_once_and_pages_show_it(results, tmp_path):

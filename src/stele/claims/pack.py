@@ -15,7 +15,7 @@ import json
 import logging
 import shutil
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ from stele.claims.judging.pairs import references_of
 from stele.claims.judging.verdicts import CONTEXT, LOOKS_FILE
 from stele.command.arguments import Job, Positional, SpecsFolder
 from stele.errors import SteleError
+from stele.evaluation import paired
 from stele.evaluation.aggregate import over_seeds
 from stele.evaluation.scores import KEYS, QUERIES
 from stele.files.atomic import atomic_file, atomic_write_json
@@ -201,25 +202,31 @@ def _pack_seed(source: Path, target: Path) -> records.Record:
     if queries.is_file():
         packed = target.with_suffix("") / QUERIES
         # one list of queries per setting: queries may differ between settings
-        _write_queries(queries, packed, target.parents[2] / f"{target.parent.name}.parquet")
+        numbers = target.parents[2] / f"{target.parent.name}.parquet"
+        _write_queries(queries, packed, numbers, paired.same_questions(record["benchmark"]))
         record["queries"] = {"file": QUERIES, "sha256": sha256(packed)}
     _write_json(target, seal(record))
     return whole.get(records.ANCESTRY, {})
 
 
-def _write_queries(source: Path, target: Path, numbers: Path) -> None:
-    """Writes the values per query as float32; queries are replaced by their numbers in the list at `numbers`."""
+def _write_queries(source: Path, target: Path, numbers: Path, same_questions: bool) -> None:
+    """Writes the values per query as float32; queries are replaced by their numbers in the list at `numbers`.
+
+    Ids stay where searches ask different parts of the `same_questions`: a number would mean another one in each.
+    """
     import pyarrow
     import pyarrow.parquet
 
     with reading(source, "file of scores per query"):
         table = pyarrow.parquet.read_table(source)
         table.validate(full=True)
-    query_numbers = numbered(numbers, table["search"].to_pylist(), table["query"].to_pylist())
+    searches, languages, queries = (table[name].to_pylist() for name in KEYS)
+    asked = Counter(map(paired.question, queries, languages))
+    keeps_ids = same_questions and {*asked.values()} != {len(set(searches))}
     values = [name for name in table.column_names if name not in KEYS]
     columns = {name: table[name].cast(pyarrow.float32()) for name in values}
     columns |= {name: table[name].cast(pyarrow.string()) for name in KEYS}
-    columns["query"] = pyarrow.array(query_numbers)
+    columns["query"] = pyarrow.array(queries if keeps_ids else numbered(numbers, searches, queries))
     _write_parquet(
         target,
         pyarrow.table({name: columns[name] for name in table.column_names}),
