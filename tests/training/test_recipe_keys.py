@@ -5,7 +5,7 @@ import torch
 
 from stele.errors import SteleError
 from stele.recipes.optimisation import Optimisation
-from stele.recipes.pretraining import parse_recipe
+from stele.recipes.pretraining import parse_recipe, recipe_model
 
 MLM = dict(objective="mlm", groups=2, mlm_sequences=4, mlm_length=16, mask_probability=0.15, sampling_alpha=0.3)
 MLM |= dict(dropout=0.1, learning_rate=1e-3, betas=(0.9, 0.98), eps=1e-6, weight_decay=0.01, clip_norm=None)
@@ -18,6 +18,15 @@ MSM = MLM | dict(
 def test_no_value_of_a_paper_is_taken_in_silence(key):
     with pytest.raises(SteleError, match=f"{key}: Field required"):
         parse_recipe({name: value for name, value in MSM.items() if name != key} | {"steps": 3})
+
+
+def test_every_key_that_ends_in_length_is_compared_with_the_base():
+    class Recipe(recipe_model("msm")):
+        span_length: int
+
+    values = {**MSM, "steps": 3, "span_length": 40}
+    assert Recipe(**values).lengths() == {"sentence_length": 8, "span_length": 40}
+    assert Recipe(**values, mlm_share=0.5).lengths() == {"mlm_length": 16, "sentence_length": 8, "span_length": 40}
 
 
 def test_the_recipe_to_equal():

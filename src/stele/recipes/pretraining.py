@@ -17,7 +17,6 @@ from stele.registry import load_named, module_names
 
 OBJECTIVES = "stele.training.objectives"
 MLM = "mlm"
-LENGTHS = ("length", "sentence_length", "query_length", "block_length")  # keys of objectives: most tokens of an input
 
 
 class SlidingWindow(Strict):
@@ -187,9 +186,10 @@ class PretrainingRecipe(Optimisation):
         return {recipe.store_of(task) for recipe in recipes for task in recipe.all_tasks()}
 
     def lengths(self) -> dict[str, int]:
-        """Most tokens of the inputs of the objective, and of MLM if it is trained, by the recipe's keys."""
-        keys = (*LENGTHS, *(["mlm_length"] if MLM in self.all_tasks() else []))
-        return {key: length for key in keys if (length := getattr(self, key, None))}
+        """Most tokens of the inputs of the objective, and of MLM if it is trained, by the recipe's keys that end so."""
+        keys = {key for key in type(self).model_fields if key.endswith("length")}
+        keys -= set() if MLM in self.all_tasks() else {"mlm_length"}
+        return {key: length for key in sorted(keys) if (length := getattr(self, key))}
 
     def longest_group(self) -> tuple[int, int]:
         """Number of a group's sequences whose activations wait for the backward pass, and most tokens of one."""
