@@ -262,6 +262,8 @@ def test_lareqa_averages_over_questions(tmp_path):
     ("line", "message"),
     [
         (["--metrics", "mmr@100"], "unknown metric 'mmr'; did you mean 'mrr'"),
+        (["--metrics", "r_tokenised@5kt"], "unknown metric 'r_tokenised@5kt'; did you mean 'r_tokenized@2kt'"),
+        (["--metrics", "r_tokenized@5"], "unknown metric 'r_tokenized'; did you mean 'r_tokenized@2kt'"),
         (["nq"], r"retrieval\.json: a retrieval of 'mrtydi', not of 'nq'"),
         (["mr_tydi"], "unknown benchmark 'mr_tydi'; did you mean 'mrtydi'"),
         (["--run", "/nowhere/retrieval.json"], "no such file"),

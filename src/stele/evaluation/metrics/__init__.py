@@ -37,7 +37,8 @@ def load_metric(name: str) -> Metric:
     """Returns the metric called `name` or `name@cut`. Raises SteleError for an unknown name, and for a wrong cut."""
     base, cut = metric_parts(name)
     if base not in ranx_table() and base not in computed_here():
-        raise unknown("metric", base.removesuffix("_kt"), sorted([*ranx_table(), *computed_here()]))
+        known = sorted(one.replace("_kt", "@2kt") for one in [*ranx_table(), *computed_here()])
+        raise unknown("metric", base.replace("_kt", f"@{cut}"), known)
     metric = RanxMetric(base, cut) if base in ranx_table() else computed_here()[base](cut)
     metric.check_cut()
     return metric
