@@ -243,6 +243,16 @@ def test_a_cell_borrowed_differently_is_found_and_can_be_listed(write, old, new,
     assert check.unexplained([copy], check.deviations([copy])) == [], "alone it cannot be seen, and is not stale"
 
 
+def test_a_paper_alone_is_compared_with_the_tables_that_it_borrows_from(bench, monkeypatch, capsys):
+    bench.spec(ORIGIN)
+    bench.spec(BORROWING, **{"[50.4, 30.3": "[50.4, 30.2"})
+    monkeypatch.setattr(check, "PAPER_TABLES", bench.folder)
+    assert cli.main(["tables", "check", "--specs", str(bench.folder / "kept")]) == 1
+    out, err = capsys.readouterr()
+    assert "kept/97 all/copy/value/sw: borrowed differently: prints 30.2, ccp/98 all/first" in err
+    assert "borrowed: 4 cells of 1 row compared" in out and "ccp/98:" not in out
+
+
 def test_digits_that_only_one_table_has_are_no_difference(write):
     copy = write(
         BORROWING,

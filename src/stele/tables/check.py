@@ -24,6 +24,7 @@ from stele.errors import SteleError, nearest
 from stele.files.formats import amount
 from stele.papers.figure import Figure, load_figure
 from stele.papers.names import unknown_names
+from stele.papers.paper import PAPER_TABLES
 from stele.papers.table import Table, TableCell, load_specs
 from stele.papers.table_parts import CellSource
 
@@ -253,6 +254,12 @@ def unexplained(tables: Sequence[Table], deviations_found: Iterable[FoundDeviati
     return unknown + stale
 
 
+def originals(tables: Sequence[Table]) -> list[Table]:
+    """Reads the tables of Stele's papers from which `tables` borrow rows and which are not among them."""
+    missing = {source.table for table in tables for source in table.sources.values()} - {table.id for table in tables}
+    return [table for table in load_specs(PAPER_TABLES) if table.id in missing] if missing - {None} else []
+
+
 def sources(tables: Iterable[Table], figures: Iterable[Figure] = ()) -> Iterator[tuple[str, CellSource]]:
     """Yields the sources of all values that tables and figures show, each with its place: a cell's address, a file."""
     for table in tables:
@@ -282,7 +289,8 @@ class Check(Job):
 
 def run(args: Check) -> None:
     tables = load_specs(args.specs)
-    occurring = deviations(tables)
+    ids, compared_tables = {table.id for table in tables}, [*tables, *originals(tables)]
+    occurring = [deviation for deviation in deviations(compared_tables) if deviation.table in ids]
     reasons = {(table.id, d.at, d.kind): d for table in tables for d in table.deviations}
     for table in tables:
         of_table = counts(table)
@@ -293,9 +301,10 @@ def run(args: Check) -> None:
             why = f"{known.why}{f' ({known.issue})' if known.issue else ''}" if known else "NOT EXPLAINED"
             print(f"  {deviation.address}: {deviation.kind}: {deviation.says}: {why}")
     print(f"all: {sum(counts(table).total() for table in tables)} cells of {amount(len(tables), 'table')}")
-    compared = [cell for cell, origin in borrowed_cells(tables) if origin]
+    compared = [cell for cell, origin in borrowed_cells(compared_tables) if origin and cell.table.id in ids]
     rows = {(cell.table.id, cell.group.key, cell.row.key) for cell in compared}
-    print(f"borrowed: {len(compared)} cells of {len(rows)} rows compared with the rows they were taken from")
+    borrowed = f"{amount(len(compared), 'cell')} of {amount(len(rows), 'row')}"
+    print(f"borrowed: {borrowed} compared with the rows they were taken from")
     figures = map(load_figure, sorted(args.specs.glob("**/figure_*.yaml")))
     names = unknown_names(sources(tables, figures), known_models())
     if problems := [*unexplained(tables, occurring), *names, *check.problems(args.specs)]:
