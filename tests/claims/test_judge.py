@@ -110,7 +110,7 @@ def test_there_is_a_second_look_only_where_seeds_were_added(judge, tmp_path):
 
 
 def test_what_is_not_there_and_what_is_not_known_are_one_sentence(judge, tmp_path):
-    assert "unknown paper 'mms'; did you mean 'msm'?" in judge("--paper", "mms")[2]
+    assert "folder: ./mms): unknown paper 'mms'; did you mean 'msm'?" in judge("--paper", "mms")[2]
     assert "nowhere: no such folder of results" in judge(folder=tmp_path / "nowhere")[2]
     (tmp_path / "results/looks.yaml").write_text("frist: {pretraining: [0]}\n")
     assert "looks.yaml" in (message := judge()[2]) and "did you mean 'first'" in message

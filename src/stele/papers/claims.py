@@ -260,7 +260,8 @@ def papers_with_claims(specs: Path | str, papers: list[str] | None = None) -> li
     specs = Path(specs)
     for paper in papers or ():
         if not paper_folder(paper, specs).is_dir():
-            raise unknown("paper", paper, [path.name for path in specs.glob("*/")])
+            where = f"{specs} (or give the path of a paper's folder: ./{paper})"
+            raise unknown("paper", paper, [path.name for path in specs.glob("*/")], where)
     if papers:
         return [paper_folder(paper, specs) for paper in papers]
     return [path.parent for path in sorted([*specs.glob(FILE), *specs.glob(f"*/{FILE}")])]
