@@ -51,6 +51,12 @@ def test_values_of_any_kind_are_numbers(given):
         Found().values(three)
 
 
+def test_an_unknown_kind_of_data_is_refused(monkeypatch):
+    monkeypatch.setattr(computed_here()["ap_judged"], "needs", "judgements")
+    with pytest.raises(SteleError, match="ap_judged: needs: unknown kind of data 'judgements'; did you mean 'judgm"):
+        load_metric("ap_judged")
+
+
 @pytest.mark.parametrize(
     ("metric", "given", "message"),
     [

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from functools import cache
 
 from stele.catalogue.schema.benchmarks import metric_parts
-from stele.errors import SteleError, unknown
-from stele.evaluation.metric import Metric
+from stele.errors import SteleError, check_known, unknown
+from stele.evaluation.metric import KINDS, Metric
 from stele.evaluation.ranx_metrics import RanxMetric, ranx_table
 from stele.registry import module_names
 
@@ -34,13 +34,14 @@ def computed_here() -> dict[str, type[Metric]]:
 
 
 def load_metric(name: str) -> Metric:
-    """Returns the metric called `name` or `name@cut`. Raises SteleError for an unknown name, and for a wrong cut."""
+    """Returns the metric called `name` or `name@cut`. Raises SteleError for an unknown name or `needs`, a wrong cut."""
     base, cut = metric_parts(name)
     if base not in ranx_table() and base not in computed_here():
         known = sorted(one.replace("_kt", "@2kt") for one in [*ranx_table(), *computed_here()])
         raise unknown("metric", base.replace("_kt", f"@{cut}"), known)
     metric = RanxMetric(base, cut) if base in ranx_table() else computed_here()[base](cut)
     metric.check_cut()
+    check_known("kind of data", metric.needs, KINDS, f"metric {base}: needs")
     return metric
 
 
