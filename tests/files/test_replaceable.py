@@ -90,6 +90,7 @@ def test_a_file_of_the_users_is_not_replaced_by_an_output_or_the_record_beside_i
 
 
 FIGURES = [f"{call} thesis.{suffix}" for call in ("figure --output", "cells --map") for suffix in ("svg", "pdf", "png")]
+FIGURES.append("all_tables_pdf --output thesis.pdf")
 RECORDS = ["scoring average", "scoring count_dataset", "scoring count_parameters", "adapt verdict"]
 
 

@@ -23,7 +23,7 @@ from stele.files.reading import JsonObject, read_note, reading
 MARK, RECORD = ".stele.json", "record.json"
 NOBODYS = (MARK, ".DS_Store", ".snakemake_timestamp")
 NOBODYS_BEGIN = (".nfs", f".{MARK}.")  # an NFS server's deleted but open file; a mark left by a killed process
-CREATOR = "Stele: tables of papers on dense retrieval"  # in each figure's metadata
+CREATOR = "Stele: tables of papers on dense retrieval"  # in each figure, and in the PDF of all tables
 SHOWN = 3  # names in a message
 
 
@@ -123,12 +123,12 @@ def check_record(path: Path, job: str) -> None:
 
 
 def check_figure(path: Path) -> Path:
-    """Returns the path of a figure to write. Raises SteleError if a file is there that `save_figure` did not write."""
+    """Returns the path of a figure or PDF to write. Raises SteleError if a file is there without the creator mark."""
     if path.is_file():
         with reading(path):
             is_made = CREATOR.encode() in path.read_bytes()
         if not is_made:
-            raise SteleError(f"{path}: exists, and is not a figure of Stele's; give another name, or remove it first")
+            raise SteleError(f"{path}: exists, and Stele did not write it; give another name, or remove it first")
     return path
 
 

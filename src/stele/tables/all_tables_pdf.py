@@ -17,7 +17,7 @@ from typing import Annotated
 
 from stele.command.arguments import Job, ends_in
 from stele.errors import SteleError
-from stele.files.atomic import atomic_file
+from stele.files.atomic import CREATOR, atomic_file, check_figure
 
 log = logging.getLogger(__name__)
 TOOLS = ("latexmk", "xelatex", "bibtex")
@@ -32,14 +32,14 @@ class AllTablesPdf(Job):
 
 
 def run(args: AllTablesPdf) -> None:
+    output = check_figure(args.output or args.tex.with_suffix(".pdf"))
     if missing := [tool for tool in TOOLS if not shutil.which(tool)]:
         packages = "texlive-xetex latexmk fonts-freefont-otf fonts-noto-core fonts-wqy-microhei"
         raise SteleError(f"the PDF needs {', '.join(missing)}; on Debian: apt-get install {packages}")
     if not args.tex.exists():
         raise SteleError(f"{args.tex}: no such file; render it first: stele tables all_tables")
-    output = args.output or args.tex.with_suffix(".pdf")
     with tempfile.TemporaryDirectory() as scratch, atomic_file(output, "wb") as handle:
-        handle.write(compile_tex(args.tex, Path(scratch)))
+        handle.write(compile_tex(args.tex, Path(scratch)) + f"% {CREATOR}\n".encode())  # a comment behind its end
 
 
 def compile_tex(tex: Path, scratch: Path) -> bytes:
