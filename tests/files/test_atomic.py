@@ -5,7 +5,9 @@ import signal
 import subprocess
 import sys
 
+import numpy
 import pytest
+from safetensors.numpy import save_file
 
 from stele.files.atomic import MARK, atomic_directory, atomic_file, atomic_write_json
 from stele.files.digests import digest, files_digest
@@ -72,6 +74,18 @@ def test_a_folder_is_on_the_disk_before_it_is_swapped_in_and_each_file_is_synced
     synced.clear(), swapped.clear()
     atomic_write_json(tmp_path / "alone.json", 1)
     assert len(synced) == 1
+
+
+def test_who_may_read_a_folder_may_read_its_files(tmp_path):
+    """safetensors writes files for their owner alone; a group shares a folder of encoders."""
+    users = tmp_path / "users"
+    users.touch(0o600)
+    with atomic_directory(tmp_path / "folder", "job") as new:
+        new.chmod(0o750)
+        save_file({"weight": numpy.zeros(1)}, new / "model.safetensors")
+        os.link(users, new / "users")
+    assert (tmp_path / "folder/model.safetensors").stat().st_mode & 0o777 == 0o640
+    assert users.stat().st_mode & 0o777 == 0o600
 
 
 def test_a_linked_file_may_be_where_nothing_can_be_synced(tmp_path):

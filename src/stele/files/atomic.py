@@ -124,10 +124,8 @@ def check_record(path: Path, job: str) -> None:
 
 def check_figure(path: Path) -> Path:
     """Returns the path of a figure or PDF to write. Raises SteleError if a file is there without the creator mark."""
-    if path.is_file():
-        with reading(path):
-            is_made = CREATOR.encode() in path.read_bytes()
-        if not is_made:
+    with reading(path):
+        if path.is_file() and CREATOR.encode() not in path.read_bytes():
             raise SteleError(f"{path}: exists, and Stele did not write it; give another name, or remove it first")
     return path
 
@@ -210,8 +208,7 @@ def atomic_file(path: Path | str, mode: str = "w", **open_options: Any) -> Itera
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = _temporary(path)
     if "b" not in mode:
-        open_options.setdefault("encoding", "utf-8")
-        open_options.setdefault("newline", "\n")
+        open_options = {"encoding": "utf-8", "newline": "\n"} | open_options
     try:
         with open(temporary, mode, **open_options) as handle:
             yield handle
@@ -245,14 +242,17 @@ def atomic_directory(path: Path | str, job: str) -> Iterator[Path]:
 def swap_in(new: Path, path: Path, job: str) -> None:
     """Marks and flushes a finished folder and moves it to `path`. Raises SteleError as `check_replaceable`.
 
-    Both paths must be on one file system.
+    Both paths must be on one file system. Who may read the folder may read its files.
     """
     path, old = check_replaceable(path, job), path.with_name(f".{_stem(path)}.{os.getpid()}.{OLD}")
     atomic_write_json(new / MARK, mark_of(new, job))
     if not _is_unfinished(path.parent):
+        readers = new.stat().st_mode & 0o044  # group and others, by the umask; safetensors leaves them out
         for file in new.rglob("*"):
             if file.is_file() and not file.is_symlink():  # a user's own file has long been on its disk
                 _sync(file)
+                if (status := file.stat()).st_nlink == 1:  # another link may be the user's
+                    file.chmod(status.st_mode | readers)
     try:
         if path.exists():
             os.rename(path, old)
@@ -276,10 +276,9 @@ def claim(folder: Path, job: str, known: Callable[[str], object] = lambda name: 
 def drop_claimed(folder: Path, job: str) -> None:
     """Removes a folder that this job has claimed, its mark last: what a kill leaves of it stays the job's."""
     if is_claimed(folder, job):
-        for path in folder.iterdir():
-            if path.name != MARK:
-                with suppress(OSError):
-                    _remove(path)
+        for path in (path for path in folder.iterdir() if path.name != MARK):
+            with suppress(OSError):
+                _remove(path)
         shutil.rmtree(folder, ignore_errors=True)
 
 
