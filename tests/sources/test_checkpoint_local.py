@@ -233,6 +233,9 @@ def test_a_tokenizer_of_another_model_or_damaged_numbers_are_refused(run, local,
     save_file(weights, local / "model.safetensors", {"format": "pt"})
     configured(local, vocab_size=10)
     assert run("--path", str(local)) == 1 and "NaN or infinite" in capsys.readouterr().err
+    settings = json.loads((local / "tokenizer_config.json").read_text())
+    (local / "tokenizer_config.json").write_text(json.dumps(settings | {"pad_token": None}))
+    assert run("--path", str(local)) == 1 and "no padding token" in capsys.readouterr().err
 
 
 def test_folders_that_are_no_checkpoint_say_what_they_hold(run, local, tmp_path, capsys):

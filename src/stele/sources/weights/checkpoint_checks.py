@@ -150,7 +150,7 @@ def check_loads(folder: Path, dtype: str = "float32") -> dict[str, Any]:
     refuse_without_tokenizer(folder)
     refuse_without_weights(folder, WEIGHTS[:2])  # other formats were converted
     import torch
-    from transformers import AutoModel, AutoTokenizer
+    from transformers import AutoModel
     from transformers.utils import logging as transformers_logging
 
     transformers_logging.set_verbosity_error()  # heads that are not loaded are not worth a warning here
@@ -158,7 +158,7 @@ def check_loads(folder: Path, dtype: str = "float32") -> dict[str, Any]:
     local = {"local_files_only": True, "trust_remote_code": False}
     check_sizes(folder)
     with reading(folder, "checkpoint", "fetch it again"):
-        tokenizer = AutoTokenizer.from_pretrained(folder, **local)
+        tokenizer = load_tokenizer(folder)
         model, report = AutoModel.from_pretrained(
             folder, use_safetensors=True, output_loading_info=True, dtype=getattr(torch, dtype), **local
         )
