@@ -138,7 +138,7 @@ def test_one_error_lists_everything(monkeypatch, cluster_yaml, capsys):
     message = str(error.value)
     assert message.count("\n- ") == 3
     assert "no partition 'gpus'; there are accel, endless, short (pretrain)" in message
-    assert "keeps about 40 GB there, and 10 GB are free" in message
+    assert "keeps about 40.0 GB there, and 10.0 GB are free" in message
     assert "no answer from data.statmt.org (ConnectTimeout); jobs affected: 1 (dataset" in message
     assert "mirrors:" in message
     assert "user_data.nq_dpr: /no/such is not a folder" in capsys.readouterr().err, "said, and no reason to stop"

@@ -63,9 +63,12 @@ def test_what_cannot_fit_is_told_from_what_may_not(free, tmp_path, monkeypatch):
     (at,) = preflight.needed(jobs)
     free(100 * GB, {at: 3 * GB})
     ((line,), _) = preflight.disk_problems(jobs)
-    assert "keeps about 20 GB there, and 3 GB are left of your quota: free some space" in line
+    assert "keeps about 20.0 GB there, and 3.0 GB are left of your quota: free some space" in line
     free(100 * GB, {Path("/elsewhere"): 0})
     assert preflight.disk_problems(jobs) == ([], [])
+    free(0)
+    ((line,), _) = preflight.disk_problems([job(work=Work(kept=2e6))])
+    assert "keeps about 2 MB there, and 0 MB are free" in line
 
 
 def test_quota_s_own_words_are_read(tmp_path, monkeypatch):

@@ -89,7 +89,7 @@ def test_the_catalogue_s_sizes_are_named_and_are_no_reason_to_refuse(jobs, text,
     errors, (warning,) = preflight.disk_problems([job(400 * GB, "cc100"), job(7 * GB, "xlmr"), job(2 * GB)])
     assert not errors and "keeps about 409 GB there (407 GB by the catalogue's sizes of cc100, xlmr)" in warning
     (error,), _ = preflight.disk_problems([job(31 * GB), job(GB, "xlmr")])
-    assert "keeps about 32 GB there (1 GB by the catalogue's sizes of xlmr)" in error
+    assert "keeps about 32.0 GB there (1.0 GB by the catalogue's sizes of xlmr)" in error
     plan = jobs(scale="paper", user_data={"cc100": text})
     mine = {"method": "msm", "model": "xlmr", "part": "sw"}
     assert is_users_text(plan, "mine", mine) and from_catalogue(plan, "mine", mine) == []

@@ -18,7 +18,7 @@ from types import SimpleNamespace
 from urllib.parse import quote, urlsplit
 
 from stele.catalogue import datasets, hub
-from stele.cluster import settings, sinfo
+from stele.cluster import cost_page, settings, sinfo
 from stele.cluster.requests import JobRequest
 from stele.cluster.sinfo import Nodes
 from stele.cluster.work import Work, named
@@ -171,9 +171,10 @@ def disk_problems(jobs: Sequence[JobRequest]) -> tuple[list[str], list[str]]:
             free, what = max(quota[at], 0), "left of your quota"
         if size > free:
             names = named((name, job.work.kept) for job in jobs if job.work for name in job.catalogued)
-            assumed = f"{(size - measured.get(at, 0)) / GB:,.0f} GB by the catalogue's sizes of {names}"
+            assumed = f"{cost_page.size(size - measured.get(at, 0))} by the catalogue's sizes of {names}"
             source = f" ({assumed})" if names else ""
-            text = f"{at}: this run keeps about {size / GB:,.0f} GB there{source}, and {free / GB:,.0f} GB are {what}"
+            room = cost_page.size(free) or "0 MB"
+            text = f"{at}: this run keeps about {cost_page.size(size)} there{source}, and {room} are {what}"
             surely = measured.get(at, 0) > ROUGHLY * free
             (impossible if surely else doubtful).append(f"{text}: {DISK_WAYS}")
     return impossible, doubtful
