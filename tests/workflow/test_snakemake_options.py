@@ -1,9 +1,11 @@
 """What users of Snakemake try: a report, the rules as a module, unit tests, deleting what was built."""
 
 import json
+import os
 import re
 import shutil
 
+from stele.command.parent_watch import identity
 from tests.workflow.conftest import TABLE, planned, snakemake
 
 FIGURE = "results/tables/cell_map.svg"
@@ -58,6 +60,11 @@ def test_unit_tests_are_generated_from_elsewhere(built, tmp_path):
 def test_deleting_all_output_says_what_stays(built):
     run = snakemake(built, "-n", "--delete-all-output", TABLE)
     assert f"Would delete {TABLE}" in run.stdout and "rm -r results work/tiny/ resources/tiny/" in run.stdout
+    note = built / ".snakemake/stele-drivers/a.json"
+    note.parent.mkdir(exist_ok=True)
+    note.write_text(json.dumps({"process": identity(os.getpid()), "folder": str(built)}))
+    run = snakemake(built, "--delete-all-output", TABLE)
+    assert run.returncode == 1 and f"another run (process {os.getpid()} " in run.stdout and (built / TABLE).exists()
 
 
 def test_a_mistyped_rule_is_answered_with_the_nearest_rule(fresh):

@@ -84,6 +84,8 @@ def setup(values: Values, workflow, root: Path) -> Plan:
             print(f"Stele: scale {scale.scale} ({scale.why}): {scale.sizes.title}", file=sys.stderr)
             _name_missing_folders(plan)
             if any(word.startswith("--delete-all") for word in sys.argv):
+                if (run := locks.living_run()) and not workflow.output_settings.dryrun:
+                    raise SteleError(locks.another_run(run))
                 atexit.register(_say_what_stays, plan)
             killed = locks.clear_stale_locks()
             snakemake_patches.name_nearest_targets(plan, workflow)
