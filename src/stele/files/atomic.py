@@ -276,7 +276,7 @@ def claim(folder: Path, job: str, known: Callable[[str], object] = lambda name: 
 def drop_claimed(folder: Path, job: str) -> None:
     """Removes a folder that this job has claimed, its mark last: what a kill leaves of it stays the job's."""
     if is_claimed(folder, job):
-        for path in (path for path in folder.iterdir() if path.name != MARK):
+        for path in {*folder.iterdir()} - {folder / MARK}:
             with suppress(OSError):
                 _remove(path)
         shutil.rmtree(folder, ignore_errors=True)
