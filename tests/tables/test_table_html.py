@@ -56,6 +56,8 @@ def test_each_view_is_there_once_and_the_side_by_side_one_stands_in(bench, msm):
     ]
     assert classes == [["view", "side", "difference", "ours"], ["view", "printed"]], "nothing of ours yet"
     assert [*_draw(bench, msm[13]).views] == ["side difference ours printed"], "a stated table"
+    choices = [_page(bench, table).xpath("//fieldset[@hidden]") for table in (msm[13], bench.spec())]
+    assert [len(hidden) for hidden in choices] == [1, 0], "there is nothing to choose"
     bench.result("first", {"ar": 0.5, "sw": 0.1})
     assert [*_draw(bench, bench.spec()).views] == ["side difference", "ours", "printed"]
     bench.result("first", {"ar": 0.5, "sw": 0.1}, labels=["generated data"])

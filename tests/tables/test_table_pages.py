@@ -162,4 +162,12 @@ def test_a_dark_screen_and_paper_have_their_own_colours(browser, pages):
     browser("Emulation.setEmulatedMedia", media="print")
     assert dark != browser.evaluate(background) == "rgb(255, 255, 255)"
     assert browser.evaluate("getComputedStyle(document.querySelector('.views')).display") == "none"
+    parts = "[...document.querySelectorAll('main>section, main>figure')].map(e => getComputedStyle(e).breakBefore)"
+    assert browser.evaluate(parts) == ["auto"], "its title is on the page of the table"
+    browser.open(pages["clir_lm.html"])
+    assert browser.evaluate(parts) == ["auto", *["page"] * 11], "claims, 8 tables, 3 figures"
+    tallest = "Math.max(...[...document.querySelectorAll('img')].map(e => e.offsetHeight))"
+    assert 500 < browser.evaluate(tallest) < 19 / 2.54 * 96, "on one page of 19 cm"
+    folds = "[...document.querySelectorAll('details')].filter(e => e.checkVisibility())"
+    assert browser.evaluate(f"{folds}.length > 0 && {folds}.every(e => e.open)"), "open folds are printed"
     browser("Emulation.setEmulatedMedia", media="", features=[])
