@@ -64,6 +64,8 @@ def curves(axes: Axes, figure: Figure, parts: Sequence[PanelSeries]) -> None:
     below = -BELOW / (axes.figure.get_figheight() * axes.get_position().height)
     _legend(axes, handles, "upper left", bbox_to_anchor=(0, below), frameon=False, borderaxespad=0, borderpad=0)
     if not any(part.measured for part in parts):
+        if not axis.range:  # room for the state, above the printed marks
+            axes.set_ylim(top=(axes.transScale + axes.transLimits).inverted().transform((0, 1.15))[1])
         _empty(axes, parts, height=0.92)
 
 
