@@ -107,7 +107,7 @@ def test_a_verdict_says_of_which_scale_and_data_it_is(folder, boxes, write):
 def test_a_line_names_its_only_rival_and_claims_are_folded_by_section(folder, boxes, verdicts):
     claims = draw_claims(folder, boxes, verdicts)
     assert claim_of(claims).comparisons[0].words.startswith("against Cross-doc; +2, interval")
-    assert [*claims.sections][:2] == ["section 2", "section 3.1"]
+    assert [*claims.sections][:3] == ["abstract", "section 2", "section 3.1"]
     assert sum(map(len, claims.sections.values())) == len(claims.others)
     assert claims.verdicts[-1] == "seen here"
 

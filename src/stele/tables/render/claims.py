@@ -223,8 +223,9 @@ def place(name: str) -> str:
 
 
 def _in_paper(section: str) -> list[str | int]:
-    """Sort key of a place in words: sections before appendices and tables, and numbers by their value."""
-    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", section.removeprefix("section "))]
+    """Sort key of a place in words: abstract, sections, tables, appendices, and numbers by their value."""
+    number = section.removeprefix("section ").replace("abstract", "0")
+    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", number)]
 
 
 def section(places: Iterable[str]) -> str:
