@@ -21,6 +21,7 @@ extensions = ["myst_parser", "sphinx.ext.autodoc"]
 html_theme = "furo"
 html_show_copyright = False  # the licence is Apache-2.0; else the page ends in "Copyright ©" and no name
 exclude_patterns = ["_site"]
+smartquotes = False  # "--data" is an option, not a dash
 myst_heading_anchors = 4  # so that #headings can be linked
 
 

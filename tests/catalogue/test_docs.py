@@ -48,6 +48,7 @@ def conf(root):
 
 
 def test_the_page_of_commands_has_each_with_its_flags(conf):
+    assert not conf.smartquotes, "or --data becomes –data"
     page = "\n".join(conf.commands_page())
     for stage in cli.GROUPS:
         for command in cli.commands(stage):
