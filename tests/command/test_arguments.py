@@ -71,6 +71,14 @@ def test_what_is_no_job_is_named_with_its_flag(line, message):
     assert message in str(refused.value)
 
 
+def test_a_missing_flag_does_not_hide_unknown_ones():
+    class Needs(Try):
+        spec: str
+
+    with pytest.raises(UsageError, match=r"^missing: --spec\nunexpected: --spek; --help lists the flags$"):
+        parse(Needs, ["x", "--seed", "1", "--spek", "y"])
+
+
 def test_help_has_the_text_below_a_field_and_only_help_reads_sources(monkeypatch, capsys):
     """Pydantic's reader of such texts asks for the module of each frame, a sixth of a second at each start of a job."""
     monkeypatch.setattr(inspect, "getmodule", None)

@@ -86,11 +86,15 @@ def test_a_full_disk_is_told_in_a_sentence_whichever_library_writes(library, tmp
     assert capsys.readouterr().err.startswith("stele: error: the disk is full, or a quota or a limit of file sizes")
 
 
-def test_help_lists_every_stage_and_its_commands(capsys):
+def test_help_lists_every_stage_and_its_commands(capsys, monkeypatch):
     assert cli.main([]) == 0
     listed = capsys.readouterr().out
     assert all(f"\n{stage}\n" in listed for stage in cli.GROUPS)
     assert "  score " in listed and "  pretrain " in listed
+    monkeypatch.setenv("COLUMNS", "80")
+    assert cli.main([]) == 0
+    narrow = capsys.readouterr().out
+    assert max(map(len, narrow.splitlines())) <= 80 and "".join(narrow.split()) == "".join(listed.split())
 
 
 def test_another_package_has_its_commands_at_its_top(capsys):

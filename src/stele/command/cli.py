@@ -12,8 +12,10 @@ import logging
 import os
 import re
 import select
+import shutil
 import signal
 import sys
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -51,9 +53,11 @@ def _usage(package: str) -> str:
 def _listing(stages: Sequence[str], package: str) -> str:
     lines, listed = [_usage(package), ""], {stage: commands(stage, package) for stage in stages}
     width = max(len(name) for helps in listed.values() for name in helps)
+    room = max(60, shutil.get_terminal_size((1000, 24)).columns)  # whole lines where no terminal breaks them
     for stage, helps in listed.items():
         lines += [stage] if stage else []
-        lines += [f"  {name:<{width}}  {text}" for name, text in helps.items()]
+        for name, text in helps.items():
+            lines += textwrap.wrap(f"  {name:<{width}}  {text}", room, subsequent_indent=" " * (width + 4))
     return "\n".join(lines)
 
 

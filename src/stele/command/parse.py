@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
-from cyclopts import App, CycloptsError, Parameter, UnusedCliTokensError
+from cyclopts import App, CycloptsError, MissingArgumentError, Parameter, UnusedCliTokensError
 from pydantic import ValidationError
 
 from stele.command.arguments import POSITIONAL, Job
@@ -38,6 +38,10 @@ def parse(job: type[AnyJob], argv: Sequence[str], program: str = "stele", text: 
     except UnusedCliTokensError as error:
         raise UsageError(f"unexpected: {' '.join(error.unused_tokens or ())}; --help lists the flags") from None
     except CycloptsError as error:
+        unknown = [word for word in error.unused_tokens or () if word.startswith("--")]
+        if isinstance(error, MissingArgumentError) and unknown and error.argument.name not in unknown:
+            names = " ".join(unknown)
+            raise UsageError(f"missing: {error.argument.name}\nunexpected: {names}; --help lists the flags") from None
         cause = error.__cause__
         raise UsageError(_explain(cause, job) if isinstance(cause, ValidationError) else str(error)) from None
 
