@@ -290,6 +290,7 @@ def test_all_tables_are_one_document_without_anything_sticking_out(whole, root, 
     assert "undefined" not in caplog.text, "references and citations have targets"
     pdf = whole.with_suffix(".pdf")
     output = subprocess.run(["pdfinfo", str(pdf)], capture_output=True, text=True, check=True).stdout
+    assert re.search(r"^Title: +All tables$", output, re.M), "a reader's window shows it"
     tables = len(list((root / "paper_tables").glob("*/table_*.yaml")))
     assert tables / 2 <= int(re.search(r"Pages:\s+(\d+)", output)[1]) <= 2 * tables
     text = subprocess.run(["pdftotext", str(pdf), "-"], capture_output=True, text=True, check=True).stdout
