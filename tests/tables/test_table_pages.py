@@ -7,7 +7,10 @@ from specs import write_result
 
 from stele.command import cli
 from stele.papers.paper import TODAY, papers_in
+from stele.tables.render.adaptation import make_card
 from stele.tables.render.pages import draw, table_page
+from stele.tables.render.sheets import card_text
+from tests.adapt.test_card import VERDICT
 
 pytestmark = in_browser
 
@@ -49,6 +52,15 @@ def test_every_page_opens_without_complaint_or_request_and_fits(browser, pages):
     wanted = {"all_tables.html", "today_tables.html", "today.html", "msm/table_05.html"}
     assert wanted | {f"{paper}.html" for paper in papers_in()} <= pages.keys()
     browser.check_pages(pages.values())
+
+
+def test_the_card_of_an_adaptation_fits_a_phone(browser, tmp_path):
+    """Its lines of code did not."""
+    page = tmp_path / "card.html"
+    page.write_text(card_text("adaptation", make_card(VERDICT), ".html"), encoding="utf-8")
+    browser.size(*PHONE)
+    browser.open(page.as_uri())
+    assert browser.evaluate("document.documentElement.scrollWidth") <= PHONE[0]
 
 
 def test_a_long_label_without_spaces_stays_in_its_column(browser, bench):
