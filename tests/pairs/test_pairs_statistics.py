@@ -83,7 +83,7 @@ def test_table_and_map(tmp_path, made):
     drawn = re.findall(r"<text[^>]*>\s*([^<]+?)\s*</text>", output.with_suffix(".svg").read_text())
     for key in (*(("ilk", code) for code in WIKIS), ("clk", "ar-en"), ("clk", "en-sw")):
         assert str(made[key].record["pairs"]) in drawn or made[key].record["pairs"] > 999
-    assert {"ar", "en", "sw"} < set(drawn) and "grey: none; white: not mined" in drawn
+    assert {"ar", "en", "sw"} < set(drawn) and "pale grey: none; white: not mined" in drawn
 
 
 def test_pair_statistics_of_the_same_records_have_the_same_bytes(tmp_path, made):

@@ -219,7 +219,7 @@ def draw(languages: Sequence[str], counts: Mapping[tuple[str, str], int], labels
         "below the diagonal: CLK, one entity in two languages",
         "on it, framed: ILK, sentences linked to each other",
     ]
-    lines += ["grey: none; white: not mined"] if set(squares.values()) & {0, None} else []
+    lines += ["pale grey: none; white: not mined"] if set(squares.values()) & {0, None} else []
     figure.text(0.58, 1 - (ABOVE + 0.75) / height, "\n".join(lines), fontsize=7, va="top", linespacing=1.4)
     return figure
 
