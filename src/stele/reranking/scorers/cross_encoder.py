@@ -8,6 +8,7 @@ pretraining saved beside the encoder (`HEAD`), if it has the recipe's shape.
 
 from __future__ import annotations
 
+import copy
 import logging
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -67,6 +68,7 @@ class Model(nn.Module):
 
 class Scorer(TrainedScorer):
     recipe: CrossEncoder
+    backbone: nn.Module | None = None  # as it was read, if a fold has read it
 
     def read_inputs(self, candidates: Candidates) -> Pairs:
         """Tokenises all candidates. Raises SteleError for a length beyond the encoder's positions."""
@@ -83,8 +85,7 @@ class Scorer(TrainedScorer):
     def new_module(self, seed: int) -> Model:
         """Creates the encoder with a head drawn by `seed`, untuned weights frozen. SteleError for too many layers."""
         folder, recipe = self.sources.encoder, self.recipe
-        backbone, new = load_backbone(folder, recipe.head, seed=seed, dropout=recipe.dropout)
-        _refuse_left_to_right(backbone, folder)
+        backbone, new = self._backbone(seed)
         layers = encoder_layers(backbone, folder)
         for name in ("tuned_layers", "reset_layers"):
             if (getattr(recipe, name) or 0) > len(layers):
@@ -107,6 +108,17 @@ class Scorer(TrainedScorer):
         elif not model.pooled and getattr(backbone, "pooler", None) is not None:
             backbone.pooler.requires_grad_(False)  # its output is not used
         return model
+
+    def _backbone(self, seed: int) -> tuple[nn.Module, bool]:
+        """The encoder, and whether `seed` drew a part of it; if not, it is read from the disk once for all folds."""
+        if self.backbone is None:
+            folder = self.sources.encoder
+            backbone, new = load_backbone(folder, self.recipe.head, seed=seed, dropout=self.recipe.dropout)
+            _refuse_left_to_right(backbone, folder)
+            if new:
+                return backbone, True
+            self.backbone = backbone
+        return copy.deepcopy(self.backbone), False
 
 
 def _refuse_left_to_right(backbone: nn.Module, folder: Path) -> None:
