@@ -77,7 +77,7 @@ def _columns(path: Path) -> tuple[pyarrow.DictionaryArray, pyarrow.DictionaryArr
 
     text, number = pyarrow.string(), pyarrow.float64()
     ids = pyarrow.dictionary(pyarrow.int32(), text)
-    wanted = {"query": ids, "q0": ids, "passage": text, "rank": pyarrow.int64(), "score": number}
+    wanted = {"query": ids, "q0": ids, "passage": text, "rank": pyarrow.int32(), "score": number}
     with open_bytes(path) as stream:
         table = pyarrow.csv.read_csv(
             stream,
@@ -87,9 +87,11 @@ def _columns(path: Path) -> tuple[pyarrow.DictionaryArray, pyarrow.DictionaryArr
         )
     if not table.num_rows:
         return None
+    q0 = table["q0"].unify_dictionaries().chunk(0).dictionary
+    table = table.select(["query", "passage", "score"])  # frees the others' memory
     queries = table["query"].unify_dictionaries().combine_chunks()
     passages = table["passage"].dictionary_encode().combine_chunks()
-    for names in (queries.dictionary, passages.dictionary, table["q0"].unify_dictionaries().chunk(0).dictionary):
+    for names in (queries.dictionary, passages.dictionary, q0):
         # an empty id, or white space within one: the columns have another separator
         if pyarrow.compute.any(pyarrow.compute.match_substring_regex(names, r"^$|[\t\r\v\f]")).as_py():
             return None
