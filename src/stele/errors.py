@@ -1,7 +1,5 @@
 """Errors meant for the user: one clear sentence each, printed without a traceback."""
 
-from __future__ import annotations
-
 import difflib
 import errno
 import re

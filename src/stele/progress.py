@@ -1,7 +1,5 @@
 """Progress with an estimate: a bar on a terminal, a line now and then in a log file."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """Finding things by name: registries that refuse duplicates, and packages in which a file is a name."""
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 from functools import cache

@@ -8,8 +8,6 @@ behind a licence or a web page go to {user data}/{dataset}/. The manifest is wri
 unfinished. Generated checkpoints that other jobs have published on the mirror's hub stay.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import shutil

@@ -1,7 +1,5 @@
 """The YAML files of this package, which are checked before the internet is generated from them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path

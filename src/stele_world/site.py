@@ -1,7 +1,5 @@
 """The generated mirror: addresses of its files, its manifest, and the folder that writers fill."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import hashlib

@@ -1,7 +1,5 @@
 """Edits of a copied project that make its jobs wait, or do something of the test's on their first try."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from pathlib import Path

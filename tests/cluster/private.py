@@ -5,8 +5,6 @@ Nothing under /etc is written; all state is in one folder; the daemons end by th
 second; a step that holds more than its job asked for is ended, as clusters do that have cgroups.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import os

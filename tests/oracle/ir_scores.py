@@ -5,8 +5,6 @@ Run by the interpreter of envs/oracle.lock.txt (`make oracle`); nothing of Stele
     python ir_scores.py --run runs/fa.trec.gz --qrels qrels.fas.gains.txt --measures nDCG@20 R@100
 """
 
-from __future__ import annotations
-
 import argparse
 import gzip
 import json

@@ -9,8 +9,6 @@ by what reads the mirror's files under the names that MTEB calls them by. What M
 in the original's format (MIRACL, NeuCLIRBench) is put into MTEB's columns here.
 """
 
-from __future__ import annotations
-
 import argparse
 import csv
 import gzip

@@ -1,7 +1,5 @@
 """Configurations, specs, recipes."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Dumps and their like."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import json

@@ -1,7 +1,5 @@
 """Damage to a file, drawn from a seeded generator: cut, flipped, emptied, nested, wrong types, odd text."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import io

@@ -1,7 +1,5 @@
 """Datasets of several files, one of them damaged: today's benchmarks, BEIR's layout, training sets in Parquet."""
 
-from __future__ import annotations
-
 import gzip
 from collections.abc import Callable
 from pathlib import Path

@@ -3,8 +3,6 @@
 A reader is `name -> (file, content, read)`: `read(path)` is called with the path of that file in a folder of its own.
 """
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

@@ -1,7 +1,5 @@
 """Folders of results that somebody handed over, one file of each damaged, before all that reads such folders."""
 
-from __future__ import annotations
-
 import io
 import json
 import shutil

@@ -1,7 +1,5 @@
 """All readers of files from outside, and what lies beside the file that is damaged."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Checkpoints, archives, counts and manifests."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path

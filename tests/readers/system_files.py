@@ -1,7 +1,5 @@
 """Outputs of systems, results and scores."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

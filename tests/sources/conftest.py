@@ -1,7 +1,5 @@
 """A real HTTP server on the loopback interface that can be told to misbehave; a tiny checkpoint, and runs on it."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import shutil

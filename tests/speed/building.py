@@ -1,7 +1,5 @@
 """What the whole miniature costs: the CPU-seconds of all processes of `make tables`."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import subprocess

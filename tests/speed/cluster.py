@@ -1,7 +1,5 @@
 """What a job costs under SLURM beside its own work: jobs of no work on a private cluster (tests/cluster/private.py)."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Wikipedia's dumps, wikitext, newswire and Tatoeba's exports."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import io

@@ -1,7 +1,5 @@
 """Encoding with each family of encoders, scoring by a cross-encoder, and sliding-window attention."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 from pathlib import Path

@@ -8,8 +8,6 @@ Needs torch, transformers, numpy, pydantic, pyyaml and safetensors. Nothing is d
 Both files are written anew after each item, so that a stop loses nothing. Exit code 1 where an item failed.
 """
 
-from __future__ import annotations
-
 import argparse
 import gc
 import importlib

@@ -6,8 +6,6 @@ Of a cost a + b n^p at three sizes, p is what (c3 - c2) / (c2 - c1) says: the fi
 drops out. A cost that rises by less than a tenth of the fixed one, or of memory by less than 64 MB, counts as flat: 0.
 """
 
-from __future__ import annotations
-
 import importlib
 import os
 import subprocess

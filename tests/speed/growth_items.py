@@ -1,7 +1,5 @@
 """The commands whose growth is measured (tests/speed/growth.py), with their inputs."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import lzma

@@ -1,7 +1,5 @@
 """The joins of a knowledge base, and Wikidata's table of sitelinks."""
 
-from __future__ import annotations
-
 import gzip
 import random
 import re

@@ -1,7 +1,5 @@
 """Steps of pretraining beside a matrix product, beside each other, and scorers that compare words."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 from pathlib import Path

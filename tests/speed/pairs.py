@@ -1,7 +1,5 @@
 """Pairs mined from a knowledge base, aligned sections, words' vectors, and windows of questions and paragraphs."""
 
-from __future__ import annotations
-
 import csv
 import random
 from collections import Counter

@@ -1,7 +1,5 @@
 """What a dry run takes beside Snakemake's own work: a workflow of as many jobs that only copy files, ten in a chain."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

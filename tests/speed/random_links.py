@@ -1,7 +1,5 @@
 """Files of random links for the benchmark of knowledge bases: by number, and as titles."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

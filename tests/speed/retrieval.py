@@ -1,7 +1,5 @@
 """Searching: exact search, mined negatives, windows, shares, expansion, fusion, translations."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections import deque

@@ -1,7 +1,5 @@
 """Scoring runs, significance, claims, and rendering tables."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -1,7 +1,5 @@
 """Belebele whole, 376 searches in 122 variants: a job of ours beside MTEB's way, as processes."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -10,8 +10,6 @@ ours first; of each the least of the rounds counts, in CPU-seconds of the proces
 peer that is a number is a limit: what ours may take. Ratio: peer / ours. A ratio below its floor makes the exit code 1.
 """
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import math
@@ -24,7 +22,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/speed.md"
@@ -121,7 +119,7 @@ def cpu_seconds() -> float:
 class Memory:
     """`rise`: the peak of anonymous resident memory (mapped files apart) while a block runs, in MB above its start."""
 
-    def __enter__(self) -> Memory:
+    def __enter__(self) -> Self:
         self.start = self.peak = self._now()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)

@@ -1,7 +1,5 @@
 """`make gpu` runs whole with six packages alone, at sizes that a CPU can take; its arithmetic and its page."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

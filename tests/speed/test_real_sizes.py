@@ -4,8 +4,6 @@ What a step takes in is cut, what it computes with is not: architecture, layers,
 runs always, the others where STELE_ALL_RECIPES is set. Seconds are printed, not asserted.
 """
 
-from __future__ import annotations
-
 import os
 
 import numpy as np

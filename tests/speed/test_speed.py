@@ -1,7 +1,5 @@
 """All benchmarks of the table run at a tiny size, and ours and the peers do the same work; the table and its page."""
 
-from __future__ import annotations
-
 import ctypes
 import math
 import subprocess

@@ -1,7 +1,5 @@
 """The report on extraction says what it should: on pages made by hand, and a peer that must load as it is."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

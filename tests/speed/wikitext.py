@@ -13,8 +13,6 @@ top-level links, and the recall without links that stand in tables which that pa
 `marks`. FILE gets a line for each link that only one side has.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -3,8 +3,6 @@
 Their words mean nothing; what counts is how often each mark stands between them.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 

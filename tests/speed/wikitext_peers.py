@@ -7,8 +7,6 @@ wikiextractor is the one that the ratio is measured against: 3.1 is slower.
     pip install --no-deps --target PEERS wikiextractor==3.0.6 wikitextparser gensim smart_open wcwidth regex wrapt
 """
 
-from __future__ import annotations
-
 import html
 import importlib.util
 import logging

@@ -1,7 +1,5 @@
 """The worked example of docs/tables.md is a valid spec and renders; its commands and states are those that exist."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from pathlib import Path

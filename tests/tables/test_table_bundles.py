@@ -1,7 +1,5 @@
 """Coverage, manifest, verification and comparison of folders of results."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """The map of all cells: a square a cell, in the colour of its state, the same bytes each time."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

@@ -1,7 +1,5 @@
 """Claims on a paper's page: verdicts on print and of runs, pictures, and the way to the cells and back."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

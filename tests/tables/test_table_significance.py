@@ -1,7 +1,5 @@
 """Marks of significance: on our numbers, by the stated test, on the values per query that stand beside the results."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow
 import pyarrow.parquet

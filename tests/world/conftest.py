@@ -1,7 +1,5 @@
 """A small generated internet, written once for all tests of the stage."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Makes small stand-ins for the tests, by the command itself."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The generated world: what is asked, told and linked holds together, and is the same bytes everywhere."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

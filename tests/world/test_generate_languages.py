@@ -1,7 +1,5 @@
 """languages.yaml, and what the generated languages look like: scripts, spaces, order, relatives."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 

@@ -1,7 +1,5 @@
 """No fine-tuning text names an entity that dev or test ask about: read from the files of every training set."""
 
-from __future__ import annotations
-
 import json
 import re
 import zipfile

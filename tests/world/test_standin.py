@@ -1,7 +1,5 @@
 """The stand-ins as the command publishes them: they load everywhere, are checked by their manifests, repeat."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import unicodedata

@@ -1,7 +1,5 @@
 """Parts of stand-ins: copied layers keep their vectors, new ones are as they should be; vocabularies, mBART's texts."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -1,7 +1,5 @@
 """Stand-ins of today's encoders: folders of their originals' kind, sentence-transformers' vectors, and they learnt."""
 
-from __future__ import annotations
-
 import json
 import shutil
 

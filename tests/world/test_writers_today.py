@@ -1,7 +1,5 @@
 """Today's benchmarks in the mirror: as their own readers, and ours, read them; explicit 0; pools; parallel rows."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from types import SimpleNamespace

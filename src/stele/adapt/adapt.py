@@ -12,8 +12,6 @@ sizes follow from the encoder and the budget (docs/adapt.md); later calls keep y
 their card, results_adapt/NAME/verdict.json, card.md and card.html.
 """
 
-from __future__ import annotations
-
 import os
 import shlex
 from collections.abc import Sequence

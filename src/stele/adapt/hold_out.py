@@ -4,8 +4,6 @@ The documents that are held out lie evenly in the corpus: a tenth of all, at mos
 No method trains on copies of a held-out document's text either.
 """
 
-from __future__ import annotations
-
 from itertools import chain
 from typing import Annotated, Literal
 

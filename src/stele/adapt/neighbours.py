@@ -6,8 +6,6 @@ about the texts, not how well it retrieves. The mean cosine of sentences from di
 have collapsed. Snapshots that were kept during training are measured in the same way.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path

@@ -14,8 +14,6 @@ keep alpha however often seeds are added; a comparison that is decided at one lo
 texts of the benchmarks that occur in the training documents.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path

@@ -5,14 +5,12 @@ sentences at which paragraphs and sections begin, and its links. Sentences are c
 half-open and counts Unicode characters within its sentence.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
@@ -141,7 +139,7 @@ class DocumentWriter:
             self._writer.close()
         self._writer, self._in_shard = None, 0
 
-    def __enter__(self) -> DocumentWriter:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, failed: type | None, *_: object) -> None:
@@ -173,7 +171,7 @@ class RowWriter:
         self._writer.write_table(pa.table([_column(c, pa.string()) for c in columns], schema=self._schema))
         self._waiting = []
 
-    def __enter__(self) -> RowWriter:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, failed: type | None, *_: object) -> None:

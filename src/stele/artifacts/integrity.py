@@ -6,8 +6,6 @@ that differ from job to job, so 2.4 % of the jobs that read the file notice a ch
 was written after its record is read whole, and so is every file with `verify_inputs: true`.
 """
 
-from __future__ import annotations
-
 import os
 import random
 from collections.abc import Iterator, Mapping

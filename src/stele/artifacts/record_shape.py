@@ -6,8 +6,6 @@ results (written by `stele tables manifest`) lists its bytes. A record that a us
 needs no digest either, and gets a label that says so.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping

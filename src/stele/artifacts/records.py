@@ -4,8 +4,6 @@ A record holds two kinds of facts: the identity of the output (recipe, seed, cou
 its making (times, device, versions). Only the first kind enters `content_digest`, so a slower machine changes nothing.
 """
 
-from __future__ import annotations
-
 import importlib.metadata
 import os
 import platform
@@ -18,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, Self, TypedDict
 
 from stele.artifacts import record_shape
 from stele.artifacts.record_shape import NO_DIGEST, SEAL, check_seal, is_users_words, seal
@@ -64,7 +62,7 @@ class Record(TypedDict, total=False):
     labels: list[str]
     content: Any
     outputs: dict[str, FileFacts]
-    ancestry: dict[str, Record]
+    ancestry: dict[str, Self]
     seed: int
     device: str
     threads: int
@@ -123,7 +121,7 @@ class Clock:
     wall: float
     cpu: float
 
-    def set_back(self, wall: float, cpu: float) -> Clock:
+    def set_back(self, wall: float, cpu: float) -> Self:
         """Returns the clock set back by the wall-clock and CPU seconds that earlier runs of the job took."""
         return Clock(self.wall - wall, self.cpu - cpu)
 

@@ -4,8 +4,6 @@ A job that was killed resumes from its state only if nothing that determines its
 anew and deletes the old state. So each combination of recipe, inputs, seed and code has its own folder.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections.abc import Callable, Iterable, Mapping

@@ -1,7 +1,5 @@
 """Which files of a data set in BEIR's or MTEB's layout hold corpus, queries and judgments; beir.py has the rules."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Read the benchmarks' files: stream them, check them, and report every fault with its file and line."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

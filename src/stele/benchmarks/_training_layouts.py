@@ -12,8 +12,6 @@ Wikipedia, as DPR and XOR-TyDi publish it, has tab-separated columns `id text ti
 written with Python's csv (quotes doubled inside quoted fields), and are read in the same way.
 """
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import logging

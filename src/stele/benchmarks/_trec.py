@@ -7,8 +7,6 @@ no separate title, so that term matching sees each word once. A document without
 that were cleaned. Entities that a file declares are not expanded.
 """
 
-from __future__ import annotations
-
 import html
 import logging
 import re

@@ -4,8 +4,6 @@ PATH is the record of a dataset (in the workflow's rules) or, for a user's own d
 or its only file. `DATASET=PATH` gives the dataset as a whole, as part "all".
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 

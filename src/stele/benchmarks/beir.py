@@ -18,8 +18,6 @@ In BEIR's layout, which has judgments in a TSV file, the document with a query's
 not hits of their query. Candidates to re-rank (`top_ranked`) and images, sound or video are refused.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import re

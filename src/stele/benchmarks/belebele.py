@@ -11,8 +11,6 @@ parallel over variants by `link`. MTEB's rules (BelebeleRetrieval): each link ha
 the queries are the distinct question texts, so a question asked about two passages has both as answers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path

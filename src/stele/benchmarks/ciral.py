@@ -6,8 +6,6 @@ in the published runs of pyserini; test-a-pools and test-b give other numbers. N
 and English text; `qrels.tsv` in TREC's layout.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from stele.benchmarks._files import folder_of, language_folder, located

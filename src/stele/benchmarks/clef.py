@@ -9,8 +9,6 @@ files each. Topics have the same numbers in all languages. To score runs, the ju
 `en-de`. Any dataset with this layout can be read.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator, Sequence
 from pathlib import Path

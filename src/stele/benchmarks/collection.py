@@ -10,8 +10,6 @@ The files of a collection (topics, judgments, documents) are found by their name
 be given itself, the latter under any name.
 """
 
-from __future__ import annotations
-
 import logging
 import re
 from collections import Counter

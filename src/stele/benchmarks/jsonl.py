@@ -11,8 +11,6 @@ and, to choose a checkpoint, `dev.jsonl` (gzipped or not). Every line is checked
 'Paris'
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

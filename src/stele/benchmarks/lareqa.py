@@ -14,8 +14,6 @@ Each question language has a query set; the collection is "all". Native files: `
 On the real files: 13,090 questions, 13,014 candidates, 11 answers each. AP@20 divides by min(R, 20) = 11.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Find the class that reads a benchmark or a training set, by its name."""
 
-from __future__ import annotations
-
 from typing import TypeVar
 
 from stele import catalogue

@@ -4,8 +4,6 @@
 Tevatron/msmarco-passage-corpus has the 8,841,823 passages under the same ids.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from stele.benchmarks._files import folder_of, located

@@ -8,8 +8,6 @@ in google-research/xtreme third_party/utils_mewslix.py (`preprocess_mention`, `p
 entity per mention, so mAP@20 = MRR@20; the mean is over languages.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

@@ -7,8 +7,6 @@ Native files, under the paths of ir_datasets' cache: `docs/docs-{n}.jsonl.gz` wi
 training these passages are the hard negatives.
 """
 
-from __future__ import annotations
-
 import logging
 import re
 from collections.abc import Iterator

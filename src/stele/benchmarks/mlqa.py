@@ -5,8 +5,6 @@ of the answers, for which they are normalised. Native files: `test-context-en-qu
 in SQuAD's layout. Any dataset with files of such names can be read.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 

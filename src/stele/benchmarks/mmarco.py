@@ -4,8 +4,6 @@ Native files of a language, with lines `id<tab>text`: `{name}_queries.train.tsv`
 unicamp-dl/mmarco, folder google). The ids are those of MS MARCO, so its judgments apply: `qrels.train.tsv`.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Container, Iterator
 from pathlib import Path

@@ -6,8 +6,6 @@ is {docid, title, text}; `qrels.{dev,test}.txt` with `query 0 passage relevance`
 passages without the texts, so only `train` has training examples.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from stele.benchmarks._files import field, folder_of, identifier, json_lines, language_folder, located, refuse_again

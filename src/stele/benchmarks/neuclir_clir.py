@@ -3,8 +3,6 @@
 Each language of the documents has one query set, one collection and one column of scores.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from stele.benchmarks.neuclir_mono import NeuclirMono, queries_of

@@ -4,8 +4,6 @@ The collection "all" has the documents of the three languages one after the othe
 within a language nor in two languages.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from stele.benchmarks.neuclir_mono import LANGUAGES, documents, judgments_of, queries_of

@@ -12,8 +12,6 @@ document gain`. Gains are 0, 1 and 3 and are not transformed (linear gain, as in
 of the track's own judgments. Only judged queries of a set count; the file of queries may have others.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -5,8 +5,6 @@ separated: question, Python list of answers); `psgs_w100.tsv.gz` (id, text, titl
 `biencoder-nq-{train,dev}.json.gz`. A hit counts if its text contains an answer (DPR `has_answer`).
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator, Sequence
 

@@ -12,8 +12,6 @@
 methods raise SteleError for damaged or missing files.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import ClassVar, Literal

@@ -10,8 +10,6 @@ as context: `Passage.title` is the sentence, `Passage.text` the paragraph, encod
 (third_party/processors/sb_sed.py); Stele's rules are fewer, so that a few per cent of the sentences differ.
 """
 
-from __future__ import annotations
-
 import itertools
 import logging
 import re

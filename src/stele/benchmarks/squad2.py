@@ -4,8 +4,6 @@ It is a training set only. Native files: `{train,dev}-v2.0.json`. Any dataset wi
 can be read.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -11,8 +11,6 @@ the highest id. Both sides are encoded with an encoder's query prompt (`passages
 files is empty or repeated, so comparing positions and comparing texts give the same accuracy.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from stele.benchmarks._files import folder_of, lines, located, name_in_files

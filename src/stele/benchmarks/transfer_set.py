@@ -13,8 +13,6 @@ Each collection (the language of its questions) has two files:
     {collection}.questions.parquet   question, passages (int32 list: rows of the other file, best hit first)
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path

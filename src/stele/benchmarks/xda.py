@@ -18,8 +18,6 @@ left out and counted; if more than one in a thousand is unreadable, SteleError i
 Other systems' embeddings can be scored, too (`--run en-es=EN.npy,ES.npy`): rows of equal number are translations.
 """
 
-from __future__ import annotations
-
 import gzip
 import logging
 import re

@@ -7,8 +7,6 @@ split}; `enwiki_20190201_w100.tsv` with id, text, title. Training: `dpr_{train,d
 Metrics search for answers in the first tokens of the passages' texts (without titles); there are no judged passages.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from stele.benchmarks._files import field, folder_of, identifier, json_lines, located, refuse_again

@@ -9,8 +9,6 @@ A sentence has the same id, its line from 0, in every language. Other systems' e
 de-en=DE.npy,EN.npy`): rows of equal number are translations.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 

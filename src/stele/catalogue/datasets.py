@@ -3,8 +3,6 @@
 The functions depend only on datasets.yaml and languages.yaml; they read and fetch nothing else.
 """
 
-from __future__ import annotations
-
 import string
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path

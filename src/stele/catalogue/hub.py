@@ -1,7 +1,5 @@
 """Addresses on the Hugging Face hub, and names of the files that a model there can have."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath

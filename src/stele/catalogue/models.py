@@ -1,7 +1,5 @@
 """Checks models.yaml and the recipes that it names; finds training questions of a benchmark that a model saw."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import cache

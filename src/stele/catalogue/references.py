@@ -1,7 +1,5 @@
 """Reads and checks the published numbers of references.tsv; maps their names to the catalogue's."""
 
-from __future__ import annotations
-
 import csv
 import re
 from collections import Counter

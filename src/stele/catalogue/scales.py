@@ -1,7 +1,5 @@
 """Scales: resolves inheritance between them, and checks every recipe with the values that a scale forces."""
 
-from __future__ import annotations
-
 from stele import catalogue
 from stele.catalogue.datasets import evaluated_in
 from stele.catalogue.recipes import KINDS, check_recipe

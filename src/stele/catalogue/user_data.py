@@ -3,8 +3,6 @@
 Nothing is ever written into the folder.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterable, Sequence

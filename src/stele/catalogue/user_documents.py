@@ -11,8 +11,6 @@ compressed. The language of a file is
 5. `und` (undetermined) otherwise.
 """
 
-from __future__ import annotations
-
 import logging
 import re
 from collections import Counter

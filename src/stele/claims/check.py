@@ -6,8 +6,6 @@ Without PAPER it checks all papers that have a claims.yaml. A verdict that diffe
 so is an address that the paper does not have; all errors are listed.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path

@@ -9,8 +9,6 @@ A verdict is supported, no effect, reversed, undecided, floor or no data, with i
 p (docs/evidence.md). Nothing is built. `looks.yaml` in the folder names the seeds of the first of two analyses.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import sys

@@ -3,8 +3,6 @@
 stele claims list msm --format csv > claims.csv
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterable
 from typing import Literal

@@ -9,8 +9,6 @@ tables read it: each seed's result with its values per query, and the means over
 out, and the ancestors of all results are recorded once, in ancestry.json.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import shutil

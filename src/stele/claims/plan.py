@@ -7,8 +7,6 @@ Nothing is built. The claims' cells and controls name the rows; config.yaml says
 by `stele cluster cost`: hours within a factor of two. Results of another scale count as missing.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import tempfile

@@ -3,8 +3,6 @@
 Use this after a run was killed: its jobs continue, and the next run waits for them unless they are cancelled.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from stele.cluster import squeue

@@ -7,8 +7,6 @@ Arguments after `--` are Snakemake's own: profile, --config, targets. Operations
 figures from sizes and measured rates; src/stele/catalogue/costs.yaml has every figure with its source.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

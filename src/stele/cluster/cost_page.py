@@ -1,7 +1,5 @@
 """Report the cost of jobs as a page (`stele cluster cost`), a table by stage or rule, or a line."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from operator import itemgetter
 from typing import Literal, NamedTuple

@@ -11,8 +11,6 @@ command alike. The command saves its state and ends; Snakemake and the shell mus
 other processes as soon as the process that it started has ended.
 """
 
-from __future__ import annotations
-
 import os
 import shlex
 import shutil

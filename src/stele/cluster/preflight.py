@@ -4,8 +4,6 @@ Checked are partitions, GPUs, memory and time limits (on a cluster), disk space,
 only the user can provide. A run that surely fails is an error; one that may fail or lacks only some rows, a warning.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Jobs of a run before it starts, with the resources that they request and estimates of their work and time."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ The numbers come from rules.yaml and the scale. Jobs of a generated scale run on
 `cluster.yaml` says so.
 """
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Cost formulas of the rules that encode and search; each takes a plan and a job's wildcards."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from itertools import pairwise

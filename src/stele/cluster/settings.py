@@ -3,14 +3,12 @@
 `profiles/slurm/cluster.example.yaml` shows every key. Without a file, the cluster's own defaults apply.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import re
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, create_model, model_validator
 
@@ -73,7 +71,7 @@ class ClusterSettings(Strict):
     setup: list[str] = Field([])
 
     @model_validator(mode="after")
-    def _software_can(self) -> ClusterSettings:
+    def _software_can(self) -> Self:
         if self.container and self.software != "container":
             raise ValueError("container: names an image that is not used without `software: container`")
         for rule, number in self.nodes:

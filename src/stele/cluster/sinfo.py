@@ -1,7 +1,5 @@
 """Read the nodes of a cluster with `sinfo`, and find requests of jobs that no partition can meet."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Mapping

@@ -1,12 +1,10 @@
 """Sizes of collections and training sets (costs.yaml, datasets.yaml) and of models, from which costs are estimated."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, Self, TypeVar
 
 from stele import catalogue
 from stele.benchmarks._beir_files import role_of
@@ -108,7 +106,7 @@ class Texts(NamedTuple):
     mean: float
     longest: float
 
-    def within(self, limit: int) -> Texts:
+    def within(self, limit: int) -> Self:
         return Texts(min(self.mean, limit), min(self.longest, limit))
 
     def padded(self, number: float, chunk: int | None) -> float:

@@ -1,7 +1,5 @@
 """Run SLURM's commands, repeated until they answer, so that a restart of the controller loses no job."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Cost formulas of the rules that fetch, read and mine texts, or score; each takes a plan and a job's wildcards."""
 
-from __future__ import annotations
-
 import math
 from contextlib import suppress
 from pathlib import Path

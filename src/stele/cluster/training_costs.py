@@ -1,7 +1,5 @@
 """Cost formulas of the rules that train; each takes a plan and a job's wildcards and counts by the recipe."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Work of a job in numbers, its time on a device, the registry of cost formulas, and the datasets they count."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping

@@ -10,8 +10,6 @@ written. A value that a type refuses is wrong usage; an output that must not be 
         limit: Whole | None = None
 """
 
-from __future__ import annotations
-
 import ast
 import inspect
 import math

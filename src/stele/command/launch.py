@@ -4,8 +4,6 @@ The general options of the command line (`stele --nodes 2 --gpus 4 --cpus 32 STA
 Each process reads its rank from the environment that torchrun sets (`stele.training.processes.process_context`).
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import shutil

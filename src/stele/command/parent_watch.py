@@ -4,8 +4,6 @@ A killed Snakemake leaves its shells running, so each command looks whether the 
 On a cluster that is the Snakemake of the job itself: the one that submitted it may die while its jobs go on.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

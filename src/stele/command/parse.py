@@ -1,7 +1,5 @@
 """Parses a command line into a job, and shows the help of a job's class."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints

@@ -10,8 +10,6 @@ answers with the exit code, or declines a client of another Python. A client tha
 While a child runs, a file beside the socket says whose it is (`child_of`).
 """
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import importlib

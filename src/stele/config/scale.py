@@ -1,7 +1,5 @@
 """Scales, which are sets of sizes: choosing and loading a run's scale, and the scale stamp of a folder of results."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping

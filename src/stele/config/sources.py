@@ -1,7 +1,5 @@
 """The files that a configuration is merged from, so that errors name the right one, and its catalogue additions."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterable

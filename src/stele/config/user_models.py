@@ -1,7 +1,5 @@
 """Which model a key, a folder or a repository on the hub means, and the encoding that a user gives it."""
 
-from __future__ import annotations
-
 import logging
 import re
 from collections.abc import Mapping, Sequence

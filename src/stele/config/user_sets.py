@@ -1,7 +1,5 @@
 """Entries of config.yaml for the user's own data sets, made from their folders."""
 
-from __future__ import annotations
-
 import logging
 import re
 from collections.abc import Container, Mapping, Sequence

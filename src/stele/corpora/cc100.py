@@ -4,8 +4,6 @@ The format (statmt, cc_net): UTF-8; each line is a paragraph, and an empty line 
 one document and one row group; a document longer than DOCUMENT_BYTES is cut at a line.
 """
 
-from __future__ import annotations
-
 import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator

@@ -4,8 +4,6 @@ Link targets are resolved to pages, through redirects if necessary; a page gets 
 the title of a redirect to it. Unresolved links are counted by reason. Layout: stele.artifacts.knowledge_base.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterable, Iterator
 from itertools import chain

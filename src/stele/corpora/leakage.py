@@ -6,8 +6,6 @@
 Writes counts, by kind of text and by language, and examples. It rejects nothing: you judge what the overlaps mean.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path

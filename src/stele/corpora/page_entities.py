@@ -5,8 +5,6 @@ entity (int64, 5582 for Q5582), in the order of the table. Titles are those of t
 All namespaces are kept, because categories and templates have items, too.
 """
 
-from __future__ import annotations
-
 import logging
 import re
 from collections import Counter

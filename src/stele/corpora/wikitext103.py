@@ -5,8 +5,6 @@ empty lines begins an article, ` = = Section = = ` a section. The text is not ch
 word, because published numbers of bits per character use this text. Only the training part is read.
 """
 
-from __future__ import annotations
-
 import logging
 import re
 from collections.abc import Iterable, Iterator

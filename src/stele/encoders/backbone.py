@@ -1,7 +1,5 @@
 """Loading the backbone (the bare transformer) of a transformers folder."""
 
-from __future__ import annotations
-
 import inspect
 from pathlib import Path
 from typing import Any

@@ -6,8 +6,6 @@ from it is written with the pooling of its training as a suggestion. sentence-tr
 follows it if neither the model nor the benchmark sets a pooling.
 """
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Mapping
 from pathlib import Path

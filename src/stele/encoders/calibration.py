@@ -9,8 +9,6 @@ to an encoder and a pair: the record names the encoder by its digest and its Enc
 vectors.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args

@@ -1,7 +1,5 @@
 """Sequence-to-sequence models of transformers (mBART and others) that write a query for a passage, by beam search."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple

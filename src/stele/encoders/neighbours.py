@@ -6,8 +6,6 @@ and the scores of the best are summed in float64. So its result does not depend 
 and equal texts are equal whatever else is searched.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

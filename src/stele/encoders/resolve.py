@@ -23,8 +23,6 @@ its result as --encoding. `resolve` adds the folder when the encoder is loaded. 
 of both.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple

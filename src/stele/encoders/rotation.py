@@ -7,8 +7,6 @@ from MUSE in two things: the identity is a candidate too, since two languages of
 and neighbours are searched among the first vectors of both languages, which are in no order of frequency.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Saving an encoder, so that `transformers` and sentence-transformers load each tower with the same vectors."""
 
-from __future__ import annotations
-
 import copy
 import logging
 from collections.abc import Sequence

@@ -6,8 +6,6 @@ Any other module is refused, and so is any key or value that `sentence_transform
 would silently give other vectors.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, NamedTuple
 

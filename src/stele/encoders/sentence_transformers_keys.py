@@ -5,8 +5,6 @@ Other keys and values are errors: sentence-transformers would use them, and Stel
 Source: release 6.2, the keys that each module's `load` takes and those that older releases wrote.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 

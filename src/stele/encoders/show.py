@@ -8,8 +8,6 @@ MODEL is a folder, or the key (in models.yaml or a configuration) or hub id of a
 stele.encoders.resolve lists the origins in order of precedence. Weights are not loaded.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from pathlib import Path

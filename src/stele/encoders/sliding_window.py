@@ -5,8 +5,6 @@ padding id's, so all are shifted. Global attention starts from copies of the loc
 separately, as Equation 1 says, and as the released code does once its converted model is loaded again.
 """
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Mapping
 from pathlib import Path

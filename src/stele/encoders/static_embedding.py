@@ -1,7 +1,5 @@
 """StaticEmbedding of sentence-transformers (also model2vec): a text's vector is the mean of its tokens' vectors."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 

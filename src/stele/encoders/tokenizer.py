@@ -8,8 +8,6 @@ The probe makes that an error.
 This module is separate from the backbone, so that jobs that only tokenise (mining) do not depend on model code.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path

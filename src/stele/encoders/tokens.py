@@ -3,8 +3,6 @@
 Texts become messages, as in sentence-transformers, if a folder's `modality_config` has `message`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import chain, takewhile
 from typing import Any, NamedTuple

@@ -4,8 +4,6 @@ Format: facebookresearch/fastText, FastText::saveVectors, and alignment/utils.py
 have up to 2.5 million words and 6 GB, so they are read once, and only the numbers of wanted words are parsed.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator
 from pathlib import Path

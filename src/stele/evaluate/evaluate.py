@@ -12,8 +12,6 @@ Writes evaluate/NAME.yaml, a configuration like any other, prints the command th
 card (results_evaluate/cards/NAME.md and .html), and runs it. It uses any available GPUs and also runs without one.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import shlex

@@ -5,8 +5,6 @@ stele evaluate export --format model_index --model me5_small > index.yaml
 stele evaluate export --format csv > results.csv
 """
 
-from __future__ import annotations
-
 import logging
 import sys
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Averages of a metric: over the queries of each language and of all, and over the seeds of a system."""
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence

@@ -6,8 +6,6 @@ their pairs. A language's draws depend on the seed, its name and its number of q
 languages nor on the order of its queries.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

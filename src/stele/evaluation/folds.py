@@ -1,7 +1,5 @@
 """Folds of topics for cross-validation: five by a hash of the topics' ids, or those that a file lists."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path

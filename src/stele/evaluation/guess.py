@@ -6,8 +6,6 @@ the number of ranks that count. If a search does not say how many candidates it 
 Where answers are judged, in predictions or in passages, a guess is the system's output for another question.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 

@@ -3,8 +3,6 @@
 The kind of data and the cut that a metric needs are checked before it is computed.
 """
 
-from __future__ import annotations
-
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping

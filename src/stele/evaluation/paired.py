@@ -7,12 +7,11 @@ generalises these trained models to other queries like these; how much a system 
 standard deviation over seeds, which is reported beside it.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 
@@ -47,7 +46,7 @@ class Pairs:
         """Splits `values` [n] by language: language -> its values [n_l], in order of the languages' names."""
         return {str(name): values[self.languages == name] for name in np.unique(self.languages)}
 
-    def only(self, language: str) -> Pairs:
+    def only(self, language: str) -> Self:
         """Pairs of the queries of one language."""
         rows = self.languages == language
         return Pairs(self.system[:, rows], self.baseline[:, rows], self.languages[rows], self.questions[rows])

@@ -5,8 +5,6 @@ hashes passage ids to floats, and has numba compile its sorting anew for each ne
 arrives in canonical order, ids become small numbers, and all queries of all languages are scored in one call.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import sys
 from collections.abc import Mapping, Sequence

@@ -4,8 +4,6 @@
 `levels(p_values, procedure)` the significance level of each test of a family, to compare its own p-value with.
 """
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence

@@ -8,8 +8,6 @@ MUSE stops with an error where a language has fewer than k vectors, or fills up 
 them. The score is symmetric, the nearest is not: each direction has its own precision at 1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

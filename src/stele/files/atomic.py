@@ -5,8 +5,6 @@ or empty, or if the same job made everything in it. The proof is a mark: a hidde
 files that it wrote, which remains when Snakemake deletes a record. Without a mark, the record lists the files.
 """
 
-from __future__ import annotations
-
 import glob
 import hashlib
 import json

@@ -5,8 +5,6 @@ no program can set back. A file that was changed within the last seconds is not 
 the same time.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -4,8 +4,6 @@ A spreadsheet shows our CSV without running it as formulas: a text that would be
 front, which docs/tables.md says how to remove; a number keeps its sign.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import re

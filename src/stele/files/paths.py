@@ -3,8 +3,6 @@
 All code that writes files under such a name calls `inside`; docs/security.md lists the places.
 """
 
-from __future__ import annotations
-
 import importlib.metadata
 import re
 import unicodedata

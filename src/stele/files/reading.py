@@ -3,8 +3,6 @@
 A reader reports the errors that it knows. This module reports what a parser finds beyond them, such as damage.
 """
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import io
@@ -16,7 +14,7 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Self
 
 from stele.errors import SteleError, exhausted
 
@@ -165,14 +163,14 @@ class TarMember(tarfile.TarInfo):
     """
 
     @classmethod
-    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> TarMember:
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
         member = super().frombuf(buf, encoding, errors)
         if member.size < 0 or (member.type in _READ_AT_ONCE and member.size > LONGEST):
             raise tarfile.ReadError(f"a header of {member.size:,} bytes")
         return member
 
     @classmethod
-    def fromtarfile(cls, archive: tarfile.TarFile) -> TarMember:
+    def fromtarfile(cls, archive: tarfile.TarFile) -> Self:
         try:
             member = super().fromtarfile(archive)
         except tarfile.EOFHeaderError:

@@ -1,7 +1,5 @@
 """Validates values from outside strictly: a value must have the type that its key wants; nothing is converted."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date

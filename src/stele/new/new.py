@@ -5,8 +5,6 @@
 For users of the installed package, without a clone. The tests, docs and evidence of a clone are left out.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 from pathlib import Path

@@ -5,8 +5,6 @@ pairs, and `max_pairs` keeps the first of them. A part is two languages in order
 headings, then the word vectors (it keeps only those of the headings' terms), and last the texts of pages with a pair.
 """
 
-from __future__ import annotations
-
 import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence

@@ -4,8 +4,6 @@ Writes an example store (stele.training.store) and its record. An example has tw
 without special tokens, each cut at the recipe's length. Examples are in the order of the pairs.
 """
 
-from __future__ import annotations
-
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator

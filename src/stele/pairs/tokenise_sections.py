@@ -3,8 +3,6 @@
 Sentences are not cut and have no special tokens; a sentence without tokens is left out.
 """
 
-from __future__ import annotations
-
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from itertools import chain

@@ -6,14 +6,12 @@ its place on the horizontal axis. If the pattern matches nothing, the error name
 key.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
@@ -37,9 +35,7 @@ class Address(Strict):
         description="cells as group/row/line/column of a table, points as panel/series/point of a figure; `*` and "
         "`?` are wildcards"
     )
-    minus: Address | None = Field(
-        None, description="address that is subtracted, so that this address gives differences"
-    )
+    minus: Self | None = Field(None, description="address that is subtracted, so that this address gives differences")
     instead: Target | None = Field(
         None, description="parts of the cells' targets to replace, for values that no cell prints"
     )
@@ -54,7 +50,7 @@ class Address(Strict):
         return f"table {self.table}" if self.table else f"figure {self.figure}"
 
     @model_validator(mode="after")
-    def _one_place(self) -> Address:
+    def _one_place(self) -> Self:
         if (self.table is None) == (self.figure is None):
             raise ValueError("an address must name either a `table` or a `figure`")
         return self
@@ -106,7 +102,7 @@ class PrintedValue:
             return None
         return self.significance.baseline(self.target.benchmark)
 
-    def instead(self, target: Target) -> PrintedValue:
+    def instead(self, target: Target) -> Self:
         """Copies the value with another target, for which no paper prints a number."""
         changed = target.model_dump(exclude_unset=True)
         return replace(

@@ -4,11 +4,9 @@ A claim is a sentence of the paper in our words, the places where it stands, and
 lists the keys that each kind of claim must have.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -86,7 +84,7 @@ class Control(Strict):
         return next((side.metric for side in (self.left, self.right) if side and side.metric), None)
 
     @model_validator(mode="after")
-    def _known(self) -> Control:
+    def _known(self) -> Self:
         targets = [target for target in (self.left, self.right) if target]
         if not targets:
             raise ValueError("a control must name what differs on the `left` or on the `right`")
@@ -155,7 +153,7 @@ class Claim(Strict):
                 address = address.minus
 
     @model_validator(mode="after")
-    def _consistent(self) -> Claim:
+    def _consistent(self) -> Self:
         for problem in _problems(self):
             raise ValueError(f"claim {self.key!r}: {problem}")
         return self
@@ -184,7 +182,7 @@ class Claims(Strict):
     claims: Annotated[list[Claim], Field(min_length=1)]
 
     @model_validator(mode="after")
-    def _once(self) -> Claims:
+    def _once(self) -> Self:
         for problem in repeated("claim", (claim.key for claim in self.claims)):
             raise ValueError(problem)
         return self

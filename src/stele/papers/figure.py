@@ -8,11 +8,9 @@ merged from figure, panel, series and, on a curve, point, the later one winning.
 - projection: a panel is the file `projection_{language}.csv` beside a result; its two series are the two languages
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -127,7 +125,7 @@ class Figure(PaperPart):
                 yield from (self.target_of(panel, series, point) for point in series.points)
 
     @model_validator(mode="after")
-    def _consistent(self) -> Figure:
+    def _consistent(self) -> Self:
         for problem in _problems(self):
             raise ValueError(problem)
         return self

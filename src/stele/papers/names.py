@@ -1,7 +1,5 @@
 """Check the names in values of tables and figures: models, benchmarks, settings, metrics and languages."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator
 
 from stele import catalogue

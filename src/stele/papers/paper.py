@@ -4,8 +4,6 @@ Each folder of `paper_tables/` with a `paper.yaml` is a paper. A paper elsewhere
 `papers:` of config.yaml and wherever a command takes a paper.
 """
 
-from __future__ import annotations
-
 import contextlib
 import math
 import os

@@ -3,11 +3,9 @@
 A part knows its own keys and types only; `table.py` checks what must hold between parts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -35,7 +33,7 @@ class Target(Strict):
     without: list[str] = Field([], description="languages that are left out of the row's averages")
 
     @model_validator(mode="after")
-    def _one_kind(self) -> Target:
+    def _one_kind(self) -> Self:
         if self.language and self.average:
             raise ValueError(f"a target has one `language` or an `average`, not both; found {self.language}")
         return self
@@ -188,7 +186,7 @@ class Group(Strict):
     rows: list[TableRow] = Field([])
 
     @model_validator(mode="after")
-    def _has_rows(self) -> Group:
+    def _has_rows(self) -> Self:
         if bool(self.models) == bool(self.rows):
             raise ValueError(f"group {self.key}: want `rows`, or `models` in their place")
         known = entries(Model)

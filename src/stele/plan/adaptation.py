@@ -1,7 +1,5 @@
 """The plan of `stele adapt`: the base encoder, the models trained from it, their rows, and the inputs of its jobs."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from stele.artifacts.results import RunKey

@@ -1,7 +1,5 @@
 """Reasons why a model, or the data that a row reads, is not available."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from stele.plan.data import Data

@@ -4,8 +4,6 @@ Statistics depend only on the language, and rotations only on the pair of langua
 benchmarks that have a setting with its recipe.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

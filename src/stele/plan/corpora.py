@@ -1,7 +1,5 @@
 """Corpora: how much of each corpus is read, the shards of a Wikipedia dump, and the knowledge base."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path

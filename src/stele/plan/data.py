@@ -1,7 +1,5 @@
 """Datasets: where each comes from, which languages and parts of it are built, and why one is not available."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ A recipe may be restricted to one language of its training set by the end of its
 on the Arabic part.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from stele.benchmarks.reader import CollectionReader, TrainingReader

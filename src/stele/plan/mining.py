@@ -1,7 +1,5 @@
 """Mining recipes: the data that each reads, its parts by language, and the values that its command takes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property

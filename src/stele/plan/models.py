@@ -1,7 +1,5 @@
 """Models of the catalogue and of config.yaml: their checkpoints, the records of their encoders, and stand-ins."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """The paths of the files that rules make, each defined once, and values as text for params and command lines."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from collections.abc import Iterable, Mapping

@@ -3,8 +3,6 @@
 It has one part per stage, which the rules of the workflow call; each part uses only the parts made before it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from stele.config.model import Config

@@ -1,7 +1,5 @@
 """Pretraining: each model's recipe, the texts behind it, and the mined examples that it reads."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Evaluation settings of benchmarks, from settings.yaml: kind of row, fine-tuning recipe, datasets and metrics."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

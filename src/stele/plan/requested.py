@@ -1,7 +1,5 @@
 """The requested outputs of a run: tables and figures of papers and of today's encoders, and the downloads for them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple

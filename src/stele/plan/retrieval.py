@@ -1,7 +1,5 @@
 """Retrieval: how a row's texts are encoded, and the inputs of the jobs that encode and search."""
 
-from __future__ import annotations
-
 from collections import ChainMap
 from dataclasses import dataclass
 from typing import Any

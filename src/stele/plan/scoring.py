@@ -1,7 +1,5 @@
 """Scoring and result cards: inputs of the jobs that score, average and count, and the rows of a model's card."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from stele import catalogue

@@ -1,7 +1,5 @@
 """The settings of a run: its configuration, its scale and that scale's sizes, all fixed during a run."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, wraps

@@ -1,7 +1,5 @@
 """Datasets and checkpoints from outside: inputs and params of the jobs that fetch them, locations, and downloads."""
 
-from __future__ import annotations
-
 from collections import ChainMap
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,10 +1,9 @@
 """Stores of mined examples: which models share one, how many examples it keeps, and what a pretraining reads."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Self
 
 from stele import catalogue
 from stele.catalogue.schema.models import Model
@@ -68,7 +67,7 @@ class Stores:
                 caps[store] = max(caps.get(store, 0), number)
         return caps
 
-    def _shipped(self) -> Stores:
+    def _shipped(self) -> Self:
         """The stores of the catalogue's models without the changes that config.yaml makes to them."""
         pretraining = self.pretraining
         config = pretraining.settings.config.model_copy(update={"models": {}})

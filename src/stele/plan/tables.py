@@ -1,7 +1,5 @@
 """The tables of the chosen papers: their rows, those that can be built, and the results that each table depends on."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path

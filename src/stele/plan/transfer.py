@@ -1,7 +1,5 @@
 """Transfer sets: training sets made here, from the titles of a Wikipedia or from queries that a model generates."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from stele.catalogue import recipes

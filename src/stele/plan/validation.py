@@ -1,7 +1,5 @@
 """Checks of the recipes, models and settings in config.yaml and in a user's scale, before anything is built."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 

@@ -6,8 +6,6 @@ Losses are means over the last twentieth of the steps, in nats. The loss by chan
 query's candidates, or of the vocabulary's size for MLM. A task whose loss stays near chance has taught nothing.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from stele.artifacts.records import read_record

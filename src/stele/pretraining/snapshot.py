@@ -1,7 +1,5 @@
 """Export a snapshot of a pretraining as a model of its own, by hard links to its files if the disk allows them."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from stele.artifacts import records

@@ -10,8 +10,6 @@ numbers with our benchmark's instruction, of our revision, and with the smallest
 by language but not their mean, the mean is computed here, and its note says so.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Recipes: the keys of training, mining and search jobs. The papers' values are in catalogue/recipes.yaml."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 from pydantic import Field

@@ -1,11 +1,9 @@
 """Encoding of texts as vectors: an `EncodingSpec` is saved with its encoder and used by training, encoding, search."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -78,7 +76,7 @@ class EncodingSpec(Strict):
     weights: Literal["float32", "bfloat16"] = "float32"
 
     @model_validator(mode="after")
-    def _consistent(self) -> EncodingSpec:
+    def _consistent(self) -> Self:
         if self.layer is not None and self.pooling == "pooler":
             raise ValueError("pooling: the pooler belongs to the last layer; with `layer` use pooling cls or mean")
         for key, fields in FIELDS.items():

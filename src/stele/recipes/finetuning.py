@@ -1,10 +1,8 @@
 """Fine-tuning recipes: for an encoder, for a reader that answers questions, for a generator of queries."""
 
-from __future__ import annotations
-
 import re
 from fractions import Fraction
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -135,7 +133,7 @@ class FinetuningRecipe(OptimiserKeys):
     )
 
     @model_validator(mode="after")
-    def _consistent(self) -> FinetuningRecipe:
+    def _consistent(self) -> Self:
         if (self.epochs is None) == (self.steps is None):
             raise ValueError("epochs, steps: want exactly one of the two keys")
         if self.selection not in ("last", "dev_nll") and not AVERAGE_RANK.fullmatch(self.selection):
@@ -232,7 +230,7 @@ class AnsweringRecipe(OptimiserKeys):
     dropout: Dropout = None
 
     @model_validator(mode="after")
-    def _consistent(self) -> AnsweringRecipe:
+    def _consistent(self) -> Self:
         if self.dev_from_epoch > self.epochs:
             raise ValueError(f"dev_from_epoch: {self.dev_from_epoch} is after the last of the {self.epochs} epochs")
         if self.question_length > self.length - 5:
@@ -276,7 +274,7 @@ class GeneratorRecipe(Optimisation):
     label_smoothing: float = Field(0.0, ge=0, lt=1, description="label smoothing of the cross-entropy; 0: none")
 
     @model_validator(mode="after")
-    def _learns_from_something(self) -> GeneratorRecipe:
+    def _learns_from_something(self) -> Self:
         if self.training_set is None and not self.by_language:
             raise ValueError("training_set: Field required")
         return self

@@ -13,10 +13,8 @@ value of global attention) and 7 W C + 8 G C for attention (scores of chunks of 
 between a token and the global ones), per global token 2 C^2 (its query). Inputs are padded to a multiple of W.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from stele.files.reading import read_object
 
@@ -31,7 +29,7 @@ class Shape(NamedTuple):
     window: int | None = None  # attention window, both sides together; None: full attention
 
     @classmethod
-    def of(cls, config: Any) -> Shape:
+    def of(cls, config: Any) -> Self:
         """Reads the sizes from a `transformers` configuration (DistilBERT names some differently)."""
         layers = getattr(config, "num_hidden_layers", None) or config.n_layers
         width = getattr(config, "hidden_size", None) or config.dim
@@ -40,7 +38,7 @@ class Shape(NamedTuple):
         return cls(layers, width, inner, config.vocab_size, window)
 
     @classmethod
-    def in_folder(cls, folder: Path) -> Shape | None:
+    def in_folder(cls, folder: Path) -> Self | None:
         """Sizes in a folder's first config.json that states all four; None if there is none."""
         for file in sorted(folder.rglob("config.json")):
             config = read_object(file)

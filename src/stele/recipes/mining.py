@@ -3,10 +3,8 @@
 A method without a class here has its recipe, the class `Recipe`, in its own file (stele/pairs/methods).
 """
 
-from __future__ import annotations
-
 from functools import cache
-from typing import Literal
+from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -79,7 +77,7 @@ class UnitRecipe(MiningRecipe):
     )
 
     @model_validator(mode="after")
-    def _least_fits(self) -> UnitRecipe:
+    def _least_fits(self) -> Self:
         if self.least > self.sentences:
             raise ValueError(f"sentences_min: {self.least} is more than the {self.sentences} `sentences` of a piece")
         return self

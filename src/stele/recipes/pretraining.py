@@ -1,10 +1,8 @@
 """Keys that all pretraining recipes share; every objective adds its own (training/objectives)."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from functools import cache
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
@@ -127,7 +125,7 @@ class PretrainingRecipe(Optimisation):
     clip_norm: float | None = Field(gt=0, description="norm at which gradients are clipped; null: no clipping")
 
     @model_validator(mode="after")
-    def _shared_keys_fit(self) -> PretrainingRecipe:
+    def _shared_keys_fit(self) -> Self:
         sizes = (self.mlm_sequences, self.mlm_length, self.mask_probability)
         if (self.objective == MLM or self.mlm_share) and None in sizes:
             raise ValueError("mlm_share: MLM batches need mlm_sequences, mlm_length and mask_probability; give all")
@@ -224,7 +222,7 @@ class PretrainingRecipe(Optimisation):
         """Arguments of `mlm_flops` for sequences as long as the recipe allows."""
         return self.mlm_sequences, self.mlm_length, self.mask_probability * self.mlm_sequences * (self.mlm_length - 2)
 
-    def to_equal(self) -> PretrainingRecipe | None:
+    def to_equal(self) -> Self | None:
         """Recipe in `equal_compute_to`, or None; raises SteleError if it has no `steps`, or fewer than a snapshot."""
         if self.equal_compute_to is None:
             return None
@@ -243,7 +241,7 @@ class TasksRecipe(PretrainingRecipe):
     tasks: list[str] = Field(description="tasks of the objective, which take turns")
 
     @model_validator(mode="after")
-    def _each_task_once(self) -> TasksRecipe:
+    def _each_task_once(self) -> Self:
         if len(set(self.tasks)) < len(self.tasks):
             raise ValueError(f"tasks: found {', '.join(self.tasks)}, want each task once")
         return self

@@ -1,8 +1,6 @@
 """Re-ranking recipes, for scorers trained in folds of topics and for scorers without training."""
 
-from __future__ import annotations
-
-from typing import Literal
+from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -39,7 +37,7 @@ class Trained(RerankingRecipe, OptimiserKeys):
     )
 
     @model_validator(mode="after")
-    def _some_epoch_counts(self) -> Trained:
+    def _some_epoch_counts(self) -> Self:
         if self.dev_from_epoch > self.epochs:
             raise ValueError(f"dev_from_epoch: {self.dev_from_epoch} is after the last of the {self.epochs} epochs")
         return self
@@ -78,7 +76,7 @@ class CrossEncoder(Trained):
     dropout: Dropout = None
 
     @model_validator(mode="after")
-    def _what_is_new_is_trained(self) -> CrossEncoder:
+    def _what_is_new_is_trained(self) -> Self:
         if self.tuned_layers is not None and self.reset_layers > self.tuned_layers:
             raise ValueError(
                 f"reset_layers: {self.reset_layers} layers start anew, but tuned_layers is {self.tuned_layers}"

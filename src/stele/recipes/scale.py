@@ -1,7 +1,5 @@
 """Scales: sizes of data, and the recipe keys that must change with them."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field

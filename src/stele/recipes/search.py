@@ -1,8 +1,6 @@
 """Recipes of searches: BM25 and its expansion, fusion of two rankings, windows, calibration of vectors."""
 
-from __future__ import annotations
-
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -81,7 +79,7 @@ class Windows(Strict):
     )
 
     @model_validator(mode="after")
-    def _no_gap(self) -> Windows:
+    def _no_gap(self) -> Self:
         if self.stride > self.sentences:
             raise ValueError(f"stride: {self.stride} leaves out sentences, since a window has only {self.sentences}")
         return self
@@ -169,7 +167,7 @@ class CalibrationRecipe(Recipe):
     threads: int = Field(1, ge=1, description="CPU threads; another number changes the last bits of the result")
 
     @model_validator(mode="after")
-    def _sentences_suffice(self) -> CalibrationRecipe:
+    def _sentences_suffice(self) -> Self:
         for key in ("refinement_vectors", "criterion_vectors"):
             if (looked := getattr(self.rotation, key)) > self.sentences:
                 raise ValueError(f"rotation.{key}: {looked} exceeds the {self.sentences} `sentences` a language has")

@@ -3,10 +3,8 @@
 Apart from the code that makes stand-ins (`stele_world.standins`): planning does not need torch.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -74,7 +72,7 @@ class Recipe(Strict):
     threads: int = Field(1, ge=1, description="CPU threads; another number changes the last bits of the result")
 
     @model_validator(mode="after")
-    def _bases_are_as_many(self) -> Recipe:
+    def _bases_are_as_many(self) -> Self:
         if len(self.bases) != self.BASES:
             raise ValueError(f"bases: found {self.bases}, but kind {self.kind} continues from {self.BASES} stand-in(s)")
         return self
@@ -153,7 +151,7 @@ class Moco(PairsRecipe):
     crop_ratio: CropRatio = (0.1, 0.5)
 
     @model_validator(mode="after")
-    def _queue_holds_a_step(self) -> Moco:
+    def _queue_holds_a_step(self) -> Self:
         if self.queue < self.pairs:
             raise ValueError(f"queue: found {self.queue}, want at least a step's {self.pairs} keys")
         return self

@@ -1,7 +1,5 @@
 """Recipes of transfer sets, whose queries are a Wikipedia's titles or generated (Shi et al., section 4.2)."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """Sizes of the generated internet: the model of a scale's `world:` block."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Literal
 

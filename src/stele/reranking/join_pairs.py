@@ -1,7 +1,5 @@
 """Join a model's runs on several query sets, each re-ranked by a job of its own, into one retrieval record."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -8,8 +8,6 @@ and finished searches are kept in the state folder until the job is done.
 The engine is bm25s, in Lucene's variant of the formula, or with --anserini Anserini, Lucene itself.
 """
 
-from __future__ import annotations
-
 import importlib.metadata
 import logging
 import shutil

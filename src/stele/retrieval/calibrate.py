@@ -5,8 +5,6 @@ and from no translations. Finished languages and pairs stay in the state folder,
 vectors of a language are dropped after its last pair.
 """
 
-from __future__ import annotations
-
 import logging
 import shutil
 from collections.abc import Iterator, Mapping, Sequence

@@ -6,8 +6,6 @@ where it stopped: encoded blocks are kept in the state folder until the job is d
 share the encoding and write the same bytes as one.
 """
 
-from __future__ import annotations
-
 import logging
 from typing import Annotated
 

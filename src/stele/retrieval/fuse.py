@@ -10,8 +10,6 @@ A document that is missing from a list scores 0 there (section 5). So a document
 from the list of term matching, ranks below a document that is missing from both.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator, Mapping
 from pathlib import Path

@@ -6,8 +6,6 @@ it is empty, copies its window (its beginning, or a sentence of it), or repeats 
 job resumes: the queries are kept part by part.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path

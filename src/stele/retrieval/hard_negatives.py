@@ -13,8 +13,6 @@ where it stopped: encoded blocks and searched questions are kept. Several proces
 encoding and the search, read the collection each for itself, and write the same bytes as one.
 """
 
-from __future__ import annotations
-
 import logging
 import shutil
 from collections.abc import Sequence

@@ -5,8 +5,6 @@ The vectors are the encoder's own, changed by a calibration if one is given, but
 has a row per sentence (line from 0, language, x, y), English first; the record has each coordinate's share of variance.
 """
 
-from __future__ import annotations
-
 from itertools import islice
 from pathlib import Path
 from typing import Annotated

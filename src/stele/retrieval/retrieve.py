@@ -11,8 +11,6 @@ is done. Several processes (torchrun's) share the encoding and the search of eac
 one.
 """
 
-from __future__ import annotations
-
 import logging
 from collections import defaultdict
 from collections.abc import Iterator, Sequence

@@ -5,8 +5,6 @@ Wikipedia without their titles; a title whose article BM25 does not retrieve is 
 which titles are drawn. A killed job resumes: the index is kept block by block, the hits part by part.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator, Sequence
 from itertools import chain

@@ -1,7 +1,5 @@
 """Average the results of several seeds: means, standard deviations, and the seeds' own values."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -12,8 +12,6 @@ must have the same queries. The p-values of one metric are one family, corrected
 values per query.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 from collections.abc import Iterable, Mapping, Sequence

@@ -3,8 +3,6 @@
 It counts in the files themselves, read as the benchmarks read them, and does not trust the catalogue's numbers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated

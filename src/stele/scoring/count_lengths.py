@@ -4,8 +4,6 @@ A length is in tokens of a model's tokenizer, without special tokens and uncut; 
 The record beside the file has the numbers of all documents and of the judged ones, each with their total of tokens.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import islice

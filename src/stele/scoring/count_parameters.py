@@ -6,8 +6,6 @@ parameters as the checkpoint that it starts from, which is counted in its place:
 without heads.
 """
 
-from __future__ import annotations
-
 import re
 import struct
 from math import prod

@@ -11,8 +11,6 @@ fractions between 0 and 1, not rounded. Judged queries that a run lacks are repo
 metric of which lower is better.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import re

@@ -6,8 +6,6 @@ indirectly, also inside functions. The rule names modules that are chosen at run
 module that reads facts about languages lists their keys in `LANGUAGE_FACTS`, whose values are covered, too.
 """
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import json

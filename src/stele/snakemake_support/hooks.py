@@ -1,7 +1,5 @@
 """Functions that the Snakefile calls around its rules: setting up the plan, the start and the end of a run."""
 
-from __future__ import annotations
-
 import atexit
 import gc
 import os

@@ -5,8 +5,6 @@ removed only if the noted process is certainly dead and no other can be alive. S
 writes its own, so two runs that start at once may both find none; the notes therefore list the outputs, too.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import socket

@@ -4,8 +4,6 @@
 log file. If standard error is not a terminal, Snakemake's lines stay.
 """
 
-from __future__ import annotations
-
 import atexit
 import logging
 import os

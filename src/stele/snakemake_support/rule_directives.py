@@ -5,8 +5,6 @@ and the environment, threads and resources in rules.yaml. Directives in a rule f
 `--set-threads` and `--set-resources` of the command line over both.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

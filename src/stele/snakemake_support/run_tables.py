@@ -5,8 +5,6 @@ that plans it runs it; its param is a digest of the context, which triggers it. 
 are rendered from the existing results, and the next run builds them again.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

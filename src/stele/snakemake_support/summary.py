@@ -1,7 +1,5 @@
 """Summary of a finished run: its jobs, its cells by state, failures with their logs, the page to open."""
 
-from __future__ import annotations
-
 import csv
 import os
 import sys

@@ -3,8 +3,6 @@
 The check is not repeated for unchanged files and code: a note records the state in which no error was found.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable

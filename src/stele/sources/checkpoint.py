@@ -5,15 +5,13 @@ is never run. A checkpoint whose settings do not fit its use is refused before i
 are linked to and never changed.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from pydantic import model_validator
 
@@ -81,7 +79,7 @@ class Checkpoint(PlacesJob):
     output: Annotated[NewRecord, record_of(JOB)]
 
     @model_validator(mode="after")
-    def _check(self) -> Checkpoint:
+    def _check(self) -> Self:
         if self.encoding and self.generator:
             raise ValueError("--encoding, --generator: a generator encodes nothing; leave one of them out")
         return self

@@ -3,8 +3,6 @@
 A killed run's downloads remain in --state and are continued. Your own files are linked to and never changed.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 from collections.abc import Iterator, Sequence

@@ -6,8 +6,6 @@ The card says whether each method is better than the unadapted encoder and than 
 intervals, losses and costs of the trainings, neighbours in held-out documents, and how to load the adapted encoder.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

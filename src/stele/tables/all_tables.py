@@ -7,8 +7,6 @@ all_tables.html and {paper}.html, ordered by paper and table, whatever the order
 which no paper prints, take another --name: today_tables.md and so on.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 from collections.abc import Iterable

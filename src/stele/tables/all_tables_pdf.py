@@ -5,8 +5,6 @@ have the scripts of all languages of the papers, for rows that a user adds; font
 and Korean letters. Letters that no font has are printed as their codes.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import shutil

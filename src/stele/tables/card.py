@@ -7,8 +7,6 @@ published numbers, speed, device, licence, training data of the model, and the c
 record is the file .json beside the first output.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

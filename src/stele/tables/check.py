@@ -7,13 +7,12 @@ listed one that does not occur, a claim (`claims.yaml`) whose stated verdict doe
 benchmark, model, setting, metric or language, in a cell or a figure, that neither the catalogue nor config.yaml has.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
+from typing import Self
 
 from stele.catalogue import entries, read_yaml
 from stele.catalogue.schema.models import Model
@@ -188,7 +187,7 @@ class _RowNumbers:
     by_place: dict[tuple[str, str], float] = field(default_factory=dict)
     by_meaning: dict[tuple, float] = field(default_factory=dict)
 
-    def repeats(self, other: _RowNumbers) -> int:
+    def repeats(self, other: Self) -> int:
         """Number of values that both rows have, if all of these are equal; else 0."""
         same_table = self.table == other.table
         ours, theirs = (self.by_place, other.by_place) if same_table else (self.by_meaning, other.by_meaning)

@@ -3,8 +3,6 @@
 stele tables figure --spec paper_tables/ccp/figure_01.yaml --output figure_01.svg figure_01.pdf
 """
 
-from __future__ import annotations
-
 import logging
 from collections import Counter
 from collections.abc import Sequence

@@ -3,8 +3,6 @@
 `stele tables verify` checks a folder against its manifest, wherever the folder has been copied to.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -4,8 +4,6 @@ stele tables references
 stele tables references --strict       # exit code 1 if a number fails
 """
 
-from __future__ import annotations
-
 import logging
 import sys
 from collections import Counter

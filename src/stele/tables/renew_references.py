@@ -7,8 +7,6 @@ The numbers of each cloned repository are replaced by those that its commit hold
 stay. catalogue/reference_sources.yaml says which files are read, and which numbers are known to be broken.
 """
 
-from __future__ import annotations
-
 import csv
 import logging
 import math

@@ -1,7 +1,5 @@
 """Write the JSON schemas of papers, their tables, figures and claims, generated from their models."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from stele.command.arguments import Job

@@ -8,8 +8,6 @@ no server. In Markdown it has the tables with results, and a list of them with t
 replaced if this command wrote everything in it.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import shutil

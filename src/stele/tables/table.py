@@ -7,8 +7,6 @@ with a damaged result, which also sets the exit code to 1. One call can render m
 {output-dir}/{paper}/table_NN.md, .tex, .csv and .html; its record, with its inputs and significance tests, is .json.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 from collections import Counter

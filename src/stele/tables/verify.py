@@ -10,8 +10,6 @@ from its record, each with the command that makes it again. The exit code is 1 i
 completely; `snakemake verify` checks all files of a scale.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

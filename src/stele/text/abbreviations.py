@@ -5,8 +5,6 @@ without case it must be listed. The lists have abbreviations that precede names,
 at the end of a sentence (Dr. Ames, ul. Długa, fig. 3), but not those that may end one ("etc.", "Inc.", "г.").
 """
 
-from __future__ import annotations
-
 import re
 
 from stele.text.quotations import CLOSING, GERSHAYIM, OPENING

@@ -6,8 +6,6 @@ stretches in their places, *nearly* if it contains at least the share NEAR of th
 than a stretch must be a sentence of the document; a text with fewer than SHORTEST words is not searched for.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence

@@ -10,8 +10,6 @@ A sentence may continue after a closing sign with a full stop before it. In scri
 verb of saying that ends a clause (他说。).
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 

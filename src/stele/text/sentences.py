@@ -27,8 +27,6 @@ The rules do not split short quotations of several sentences, and miss the end o
 German, after a day.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate

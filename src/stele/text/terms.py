@@ -6,8 +6,6 @@
 ['東京', '京タ', 'タワ', 'ワー', '2', '号']
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Callable, Iterable

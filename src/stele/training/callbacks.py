@@ -1,7 +1,5 @@
 """Hooks that the training loop calls around its steps (as OLMo-core's train/callbacks)."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Contrastive losses over the candidates of one group: the softmax that CROP, ICT and dual encoders share."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 from torch.nn import functional

@@ -1,7 +1,5 @@
 """Hidden states of an encoder and the text vectors pooled from them, without computing states that go unused."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -5,8 +5,6 @@ A step is a function of (seed, step): `loss_at(step)` yields its micro-batches, 
 ends in the same bytes as an uninterrupted one.
 """
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -3,8 +3,6 @@
 FLOPs are counted on the run's own batches, since documents and sentences are shorter than a recipe allows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

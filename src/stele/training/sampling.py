@@ -4,8 +4,6 @@ A group is one micro-batch, whose members share negatives and batch-norm statist
 whole run, j = step * groups + i. With the seed, j alone decides a group's kind, languages and examples.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The state of a training run on disk, from which it resumes as if it had never stopped."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager

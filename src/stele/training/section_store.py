@@ -12,8 +12,6 @@ A store has a pair of languages, such as "de-en": the first is side 0, the secon
     languages.npy  int64 [3]: 0, the number of side 1's first section, the number of all sections
 """
 
-from __future__ import annotations
-
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path

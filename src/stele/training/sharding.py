@@ -4,8 +4,6 @@ A group spread over processes stays one group: each process encodes some of its 
 the whole group from the gathered vectors.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 

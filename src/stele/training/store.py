@@ -8,8 +8,6 @@ or one stretch of text. A store holds one part: a language, or a pair of languag
     examples.npy  int64, where each example begins in `segments`; one entry more than there are examples
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path

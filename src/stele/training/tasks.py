@@ -1,7 +1,5 @@
 """Turns stores into losses: an objective's tasks, with MLM beside them, alternate over the groups of each step."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 import numpy as np

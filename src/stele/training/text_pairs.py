@@ -1,7 +1,5 @@
 """Pairs of texts as arrays: mined pairs or two crops of a stretch, apart or in one sequence."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

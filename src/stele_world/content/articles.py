@@ -4,8 +4,6 @@ An entity's type fixes the order of facts in its articles, in every language (up
 without a fact), so that a model can learn from a sentence's position.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache

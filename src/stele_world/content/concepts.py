@@ -1,7 +1,5 @@
 """Types of entities, relations and plain words of the world, read from concepts.yaml and cut to a scale's sizes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path

@@ -5,8 +5,6 @@ or one article changes no other. Only `random.Random.random` is used, whose valu
 ratios of integers, so no libm function is involved.
 """
 
-from __future__ import annotations
-
 import random
 from bisect import bisect
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The facts of the world: entities with names, and relations between them."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 

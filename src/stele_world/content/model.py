@@ -4,8 +4,6 @@
 offsets are in Unicode characters; all order is significant and reproducible.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -1,7 +1,5 @@
 """English statements and questions by the patterns of concepts.yaml, with titles and abbreviations around names."""
 
-from __future__ import annotations
-
 from stele_world.content.concepts import Relation
 from stele_world.content.draws import Draws
 from stele_world.content.model import Fact

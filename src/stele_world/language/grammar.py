@@ -4,8 +4,6 @@
 the world: its caller chooses what a sentence says.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 

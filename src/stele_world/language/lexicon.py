@@ -4,8 +4,6 @@ Sounds are characters of the notation of scripts.yaml; `stele_world.language.scr
 has its real words; the other vocabularies are invented.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Scripts of the generated languages, which turn sounds into letters. The letters are data (scripts.yaml)."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache

@@ -1,7 +1,5 @@
 """Stand-ins of mBART, trained to restore texts with hidden spans."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from itertools import chain

@@ -1,7 +1,5 @@
 """Stand-ins that learn by masked language modelling alone, from new weights or from a changed stand-in."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import Any

@@ -1,7 +1,5 @@
 """Stand-ins that learn by contrasting pairs of texts: translations, neighbouring sentences, crops."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any

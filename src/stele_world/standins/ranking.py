@@ -1,7 +1,5 @@
 """Stand-ins that embed sentences: LaBSE, and a smaller encoder that imitates a teacher."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Iterator
 from pathlib import Path

@@ -4,8 +4,6 @@ A writer is a function `write_NAME(site, library)` of a module here: it writes a
 addresses, in upstream's formats, and counts their contents. Its docstring names the sources of the format.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING

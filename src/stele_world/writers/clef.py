@@ -6,8 +6,6 @@ files, one for each of two campaigns. A topic is a fact that documents state; it
 without one.
 """
 
-from __future__ import annotations
-
 import html
 from collections import defaultdict
 

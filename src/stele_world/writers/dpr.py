@@ -1,7 +1,5 @@
 """DPR's Natural Questions and XOR-Retrieve, over passages of 100 words."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -5,8 +5,6 @@ each a separate bzip2 stream; index lines `offset:page id:title`); `sha1` of a r
 text's SHA-1, 31 digits.
 """
 
-from __future__ import annotations
-
 import bz2
 import hashlib
 import json

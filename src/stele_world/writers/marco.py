@@ -1,7 +1,5 @@
 """MS MARCO: Tevatron's files of it, and its translations."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from stele.catalogue.datasets import dataset, languages_of

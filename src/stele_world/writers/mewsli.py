@@ -7,8 +7,6 @@ from the dumps of WikiNews, on the user's machine. The generated archive has non
 `wikinews_mentions-*.jsonl`, is in the user's own data.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Trained artefacts that upstream publishes: word vectors, a sentence splitter, a model's settings."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from itertools import chain

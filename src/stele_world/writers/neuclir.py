@@ -8,8 +8,6 @@ without judgments, fewer queries judged on all languages, a judged document that
 and mostly documents longer than the inputs of the miniature's models.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice

@@ -1,7 +1,5 @@
 """Writers of SQuAD and sets in its form: SQuAD v1.1 and v2.0, MLQA, LAReQA; and of Belebele."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator

@@ -1,7 +1,5 @@
 """Writers of texts (CC-100, WikiText-103) and parallel texts (Tatoeba, XNLI, UN corpus, InfoXLM's pairs)."""
 
-from __future__ import annotations
-
 import gzip
 import re
 from itertools import combinations

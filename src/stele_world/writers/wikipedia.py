@@ -1,7 +1,5 @@
 """Writers of Wikipedia dumps, and of the Wikidata table that maps pages to items."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import NamedTuple

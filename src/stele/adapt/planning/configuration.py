@@ -3,8 +3,6 @@
 Training sizes follow from the encoder and the budget by the rules in catalogue/adaptation.yaml.
 """
 
-from __future__ import annotations
-
 import shlex
 import sys
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """State kept from earlier calls of `stele adapt` with the same name: edits, added methods and seeds, trainings."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

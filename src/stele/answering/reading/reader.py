@@ -4,8 +4,6 @@ As in transformers' BertForQuestionAnswering. The encoder's layers are trained, 
 finetune all encoder layers" (Yu et al., section 5.2.1), and the authors' code freezes the embeddings.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator, Mapping
 from pathlib import Path

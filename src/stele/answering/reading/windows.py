@@ -4,8 +4,6 @@ A window is the tokenizer's own pair of a question and a piece of the paragraph;
 Spans are characters of the original paragraph: an answer is cut from the text, never put together from tokens.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Iterator, Sequence
 from itertools import chain

@@ -4,8 +4,6 @@
 (snakemake_support/validate_catalogue), before anything is built.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 

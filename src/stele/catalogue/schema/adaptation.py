@@ -1,7 +1,5 @@
 """Schema of adaptation.yaml: how an encoder and a budget determine the sizes of an adaptation."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from pydantic import Field

@@ -1,9 +1,7 @@
 """Schemas of benchmarks.yaml, training_sets.yaml and analyzers.yaml."""
 
-from __future__ import annotations
-
 import re
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -128,7 +126,7 @@ class TrainingSet(Strict):
     mined: Mined | None = Field(None, description="collection from which hard negatives are mined")
 
     @model_validator(mode="after")
-    def _is_of_something(self) -> TrainingSet:
+    def _is_of_something(self) -> Self:
         if not (self.data or self.made == "generate_queries"):
             raise ValueError("`data` is empty; want the datasets of which this training set is made")
         return self

@@ -1,7 +1,5 @@
 """Schemas of costs.yaml, rules.yaml, and sizes of devices, checkpoints and dumps, which give a job's cost."""
 
-from __future__ import annotations
-
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field

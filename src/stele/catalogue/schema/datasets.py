@@ -3,10 +3,8 @@
 A `Part` is the portion of a `Dataset` that one job fetches, with all templates filled in (catalogue/datasets.resolve).
 """
 
-from __future__ import annotations
-
 import codecs
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -118,7 +116,7 @@ class Count(Strict):
     )
 
     @model_validator(mode="after")
-    def _of_something(self) -> Count:
+    def _of_something(self) -> Self:
         if (self.file is None) == (self.files is None):
             raise ValueError("want either `file` or `files`, not both or neither")
         return self
@@ -184,7 +182,7 @@ class Dataset(Strict):
     note: str | None = Field(None, description="remark for users")
 
     @model_validator(mode="after")
-    def _can_be_had(self) -> Dataset:
+    def _can_be_had(self) -> Self:
         if self.wall != "none" and self.how is None:
             raise ValueError(f"wall {self.wall}: explain in `how` how to get the dataset")
         if self.languages is not None and self.field is not None:

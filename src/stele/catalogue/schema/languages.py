@@ -1,7 +1,5 @@
 """Schema of languages.yaml: the codes of a language in datasets, and the grammar of its generated counterpart."""
 
-from __future__ import annotations
-
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field

@@ -1,9 +1,7 @@
 """Schemas of models.yaml and standins.yaml."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -82,7 +80,7 @@ class Model(ModelKeys):
     FILE: ClassVar = "models"
 
     @model_validator(mode="after")
-    def _comes_from_somewhere(self) -> Model:
+    def _comes_from_somewhere(self) -> Self:
         if (self.base is None) != (self.recipe is None):
             raise ValueError("`base` and `recipe` go together")
         if self.override and self.recipe is None:

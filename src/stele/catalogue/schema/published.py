@@ -1,9 +1,7 @@
 """Schemas of references.tsv (numbers that others published) and of published.yaml (its names and ours)."""
 
-from __future__ import annotations
-
 import re
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -97,7 +95,7 @@ class PublishedBenchmark(Strict):
         return self.benchmarks.index(name) if name in self.benchmarks else 0
 
     @model_validator(mode="after")
-    def _known(self) -> PublishedBenchmark:
+    def _known(self) -> Self:
         if strange := self.instructions.keys() - set(self.benchmarks):
             raise ValueError(f"`instructions` has {', '.join(sorted(strange))}, which `benchmarks` does not list")
         return self
@@ -196,7 +194,7 @@ class Entry(Strict):
     url: str | None = Field(None, pattern="^https?://")
 
     @model_validator(mode="after")
-    def _someone_wrote_it(self) -> Entry:
+    def _someone_wrote_it(self) -> Self:
         if self.authors is None and self.editors is None:
             raise ValueError("want `authors` or `editors`")
         return self

@@ -4,8 +4,6 @@ A value is left out, and listed, if the folder cannot have it: none of its langu
 or no result of ours belongs to it. If a value's results are merely missing, the whole claim has no data.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar

@@ -19,13 +19,11 @@ several columns. If two systems have different seeds, each adds its own variance
 1947).
 """
 
-from __future__ import annotations
-
 import math
 import sys
 from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -68,7 +66,7 @@ class Estimate(NamedTuple):
         return 1 / math.fsum((part.variance / total) ** 2 / part.freedom for part in varying) if varying else math.inf
 
     @property
-    def reversed(self) -> Estimate:
+    def reversed(self) -> Self:
         """Estimate of the opposite difference, right minus left."""
         return self._replace(mean=-self.mean)
 

@@ -10,8 +10,6 @@ The states, in the order in which they are checked; the bar is the smallest diff
   within a bar of the floor or the ceiling of their metric
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -5,12 +5,10 @@ the interval at one minus that level lies above 0 (for the claim) or below it (f
 the claim's family (family.py). Counts and costs have no p-value and get their verdict at once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import eq
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Self
 
 from stele.claims.judging.estimate import UNTRAINED, Estimate, interval, p_above
 from stele.evaluation.significance import levels
@@ -46,8 +44,8 @@ class Finding(NamedTuple):
     times: tuple[float, float] = (1.0, 1.0)
     uncorrected: float = 1.0  # p-value of the estimate shown, without correction
     rival: str = ""
-    parts: Mapping[str, Finding] = {}
-    averaged: tuple[Finding, ...] = ()
+    parts: Mapping[str, Self] = {}
+    averaged: tuple[Self, ...] = ()
     printed: float | None = None  # printed difference of the estimate shown
     by_test: bool = False  # the paper's own test gives the p-values, our estimate the interval
 

@@ -4,8 +4,6 @@ A seed is one of pretraining, with values averaged over its seeds of fine-tuning
 fine-tuning; if nothing is trained (term matching, an encoder as published), there are no seeds.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path

@@ -4,8 +4,6 @@ Print has no intervals, so numbers are compared as printed: a tie is not greater
 unrounded values satisfy them. Cells without a number are left out and counted; a claim without numbers is undecided.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Pairs are made as for print (`stele.claims.judging.pairs`); their values come from a folder of results.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from itertools import pairwise

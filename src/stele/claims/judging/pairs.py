@@ -6,11 +6,9 @@ other row; but not if each cell on the left has one counterpart, as when a basel
 A part that varies only on the left does not matter. A cell is never compared with itself.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Self, TypeVar
 
 from stele.errors import SteleError
 from stele.papers.addresses import Address, PrintedPaper, PrintedValue, printed_at
@@ -32,7 +30,7 @@ class Value:
     number: float | None
     error: float
     missing: str = ""
-    subtracted: Value | None = None
+    subtracted: Self | None = None
 
     @property
     def name(self) -> str:

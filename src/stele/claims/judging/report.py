@@ -4,8 +4,6 @@ A sentence about a claim names the verdict that it states (`claim("msm/bias", "u
 differs, filling the page fails and the sentence has to be rewritten.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any

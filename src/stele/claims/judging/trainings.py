@@ -3,12 +3,10 @@
 Weights are left out. One file holds all trainings of a kind, by the encoder's digest in a result's ancestry.
 """
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Container, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, model_validator
@@ -40,7 +38,7 @@ class Training(BaseModel):
     curve: dict[str, list[float | None]] = {}
 
     @model_validator(mode="after")
-    def _curve_of_one_length(self) -> Training:
+    def _curve_of_one_length(self) -> Self:
         steps = self.curve.get("step", [])
         if any(step is None or step <= 0 for step in steps) or any(len(of) != len(steps) for of in self.curve.values()):
             raise ValueError("want as many losses as steps in `curve`, and steps of at least 1")

@@ -4,8 +4,6 @@ The main claims of a paper are one family under Holm's procedure, with half of t
 claims are a family under Benjamini and Hochberg's, judged only on the first look's seeds: more are for main claims.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace

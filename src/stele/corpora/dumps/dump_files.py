@@ -11,8 +11,6 @@ beside the dump is the answer of MediaWiki's api.php?action=query&meta=siteinfo 
 magicwords (in either of its two formats): names that a wiki still accepts, and its words for a redirect.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise

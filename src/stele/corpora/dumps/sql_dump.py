@@ -6,8 +6,6 @@ commas and semicolons outside of string literals in all bytes at once; every row
 values). Table: https://www.mediawiki.org/wiki/Wikibase/Schema/wb_items_per_site
 """
 
-from __future__ import annotations
-
 import gzip
 import re
 from collections.abc import Callable, Iterator, Sequence

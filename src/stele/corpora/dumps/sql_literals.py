@@ -4,8 +4,6 @@ Literals: https://mariadb.com/docs/server/reference/sql-structure/sql-language-s
 other than a plain string or number (NULL, hexadecimal, binary) is parsed on its own.
 """
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

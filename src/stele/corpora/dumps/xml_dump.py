@@ -4,8 +4,6 @@ Pages are streamed through lxml, which expands no entities and fetches nothing. 
 (https://www.mediawiki.org/xml/export-0.11.xsd and its predecessors).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice

@@ -8,8 +8,6 @@ precede the bar of the flags, and a rule begins only with the code of a variant.
 if a semicolon closes it, as in MediaWiki.
 """
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Callable

@@ -4,8 +4,6 @@ All paragraphs of a page are parsed at once, in half the time of parsing them on
 character references or broken markup are parsed on their own, with more care.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 

@@ -4,8 +4,6 @@ Each layer takes one linear pass, whatever the nesting; markup that is never clo
 The order is MediaWiki's: comments and extension tags first (nothing inside them is markup), then braces, then tables.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator

@@ -7,8 +7,6 @@ Templates are not expanded, so the text lacks their output. Files, categories an
 links to other namespaces and projects keep their text but do not count as links.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from typing import NamedTuple

@@ -5,8 +5,6 @@ that every wiki understands, prefixes of other wikis, and local names that a wik
 no longer lists them.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Callable

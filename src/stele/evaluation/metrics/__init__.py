@@ -3,8 +3,6 @@
 Every subclass of `Metric` with a name, in any module of this package, is a metric: docs/adding/metric.md.
 """
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Iterable
 from functools import cache

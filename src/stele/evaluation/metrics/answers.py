@@ -7,8 +7,6 @@ Both: lower case, no punctuation, no articles, split at white space; the best va
 without a prediction scores 0 and counts, as in both scripts (`squad_evaluate` stops with an error).
 """
 
-from __future__ import annotations
-
 import re
 import string
 import unicodedata

@@ -11,8 +11,6 @@ tokenizer, because R@2kt depends on every token. The four text files are read di
 version counts too: 3.10.4 parts "bar—baz" at the dash, 3.5 does not; the lock files pin it.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Sequence

@@ -1,7 +1,5 @@
 """Variants of average precision that some benchmarks define otherwise than trec_eval and ranx."""
 
-from __future__ import annotations
-
 import logging
 import math
 from collections.abc import Mapping, Sequence

@@ -5,8 +5,6 @@ section 4.1). Both presuppose unit vectors and do not make them; here vectors ar
 unit vectors as they are.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

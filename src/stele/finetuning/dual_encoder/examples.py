@@ -1,7 +1,5 @@
 """Training sets, checked and tokenised once; passages that the encoder reads alike have one row, their identity."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence

@@ -1,7 +1,5 @@
 """The dual encoder in training, loaded from a base encoder or an earlier fine-tuning, and its loss for a group."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Selection of a checkpoint by a dev set, measured during training; the best weights so far are kept on disk."""
 
-from __future__ import annotations
-
 import logging
 from pathlib import Path
 

@@ -6,8 +6,6 @@ the query is the sentence; the positive is one of the first `passages` of the ot
 page's entity. A part is a pair of languages, and both languages give queries.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from stele.pairs.methods import uhs_ilk

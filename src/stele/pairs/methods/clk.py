@@ -7,8 +7,6 @@ joins a single passage of each page, drawn by the seed, so that two pages give o
 derived from the seed decides which language gives the query.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import numpy as np

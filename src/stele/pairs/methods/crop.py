@@ -6,8 +6,6 @@ is the anchor once. Units and pieces are those of MSM (`segments.py`), with the 
 table rows differ in the objective only. An example is (anchor, neighbour).
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator
 

@@ -4,8 +4,6 @@
 its passages, drawn by the seed for each pair of languages, none twice. With the same keys it has as many pairs as CLK.
 """
 
-from __future__ import annotations
-
 from stele.pairs.methods import clk
 from stele.pairs.mining.segments import Page
 from stele.recipes.mining import DsClkRecipe

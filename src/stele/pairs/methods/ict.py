@@ -10,8 +10,6 @@ original code keeps a block of a single sentence when that sentence happens not 
 always dropped and counted, because query and block would be the same text.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import pairwise

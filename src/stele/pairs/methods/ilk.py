@@ -7,8 +7,6 @@ seed decides it, so that both pages give queries. If two sentences of a passage 
 kept once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from stele.pairs.mining.knowledge import Candidates, Knowledge, pack, swapped

@@ -5,8 +5,6 @@ a document is shorter. The released code packs whole sentences instead and conti
 crosses the end of a document, so that each token has the context of its own document. An example is one span.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator
 

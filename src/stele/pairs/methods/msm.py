@@ -4,8 +4,6 @@ An example is a piece; its segments are the units of the piece, in order. `segme
 as one of the paper's sentences (default) or as one of the released code's packed blocks.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator
 

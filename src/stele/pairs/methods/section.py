@@ -10,8 +10,6 @@ This method draws nothing: training draws the query's side, its sentence and the
 `SectionStore` (`training/section_store.py`).
 """
 
-from __future__ import annotations
-
 import unicodedata
 from array import array
 from collections import Counter

@@ -5,8 +5,6 @@ page as the positive document": each link gives one query; its positive is one o
 page, drawn by the seed. The linked page need not link back.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import numpy as np

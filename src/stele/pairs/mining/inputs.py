@@ -1,7 +1,5 @@
 """Arguments and inputs of the jobs that mine knowledge bases: the recipe, and the records of a part's languages."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple

@@ -4,8 +4,6 @@ A candidate names the two segments of a pair by numbers: language, page, and pla
 the page, as the method reads it. Candidates far outnumber the wanted pairs, so their texts are read last.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ which is about what the dictionaries of Chinese, Japanese and Thai segmenters gi
 sentences at a time; one batch bounds the memory.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections import Counter

@@ -1,7 +1,5 @@
 """Rows of question answering: an encoder is trained to find answers in paragraphs, and answers the questions."""
 
-from __future__ import annotations
-
 from pydantic import Field
 
 from stele.artifacts.results import RunKey

@@ -1,7 +1,5 @@
 """Rows of encoders whose vectors are calibrated before they are compared (CCP, section 3.2); of any model."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from pydantic import Field

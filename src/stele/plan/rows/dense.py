@@ -1,7 +1,5 @@
 """Rows of encoders: a model, fine-tuned or not, encodes queries and passages, or pairs of texts to compare."""
 
-from __future__ import annotations
-
 from collections import ChainMap
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """Rows that fuse two rankings of a benchmark: dense retrieval by a model, and term matching (Shi et al.)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """Rows of lexical models such as BM25: their parameters are fixed, or tuned on other questions."""
 
-from __future__ import annotations
-
 from stele import catalogue
 from stele.artifacts.results import RunKey
 from stele.benchmarks.reader import BenchmarkReader

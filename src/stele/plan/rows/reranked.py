@@ -4,8 +4,6 @@ A row's model is the checkpoint a cross-encoder starts from, or a scorer over wo
 a row's run has the pairs that tables and figures show of it, or all pairs if they show none.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """Rows that count a dataset, a test collection or mined pairs; its name takes the place of the row's model."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from stele.artifacts.results import RunKey

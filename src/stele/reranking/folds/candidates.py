@@ -1,7 +1,5 @@
 """The candidates of re-ranking: all judged documents of each topic that has a relevant one (Yu et al., section 5.1)."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass

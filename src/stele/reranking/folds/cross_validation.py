@@ -4,8 +4,6 @@ A module that has seen none of its topics scores fold n: fold n + 1 chooses the 
 (Yu et al., section 5.1.3).
 """
 
-from __future__ import annotations
-
 import logging
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Candidates as words with vectors, for all scorers that use word vectors."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple

@@ -3,8 +3,6 @@
 Several, such as "fa", "ru" and "zh", can be searched as if they were one collection with the passages of all.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path

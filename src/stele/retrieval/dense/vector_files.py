@@ -4,8 +4,6 @@
 of valid rows and their key. A finished part has its ids in `ids.npy`.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence

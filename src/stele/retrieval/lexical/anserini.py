@@ -4,8 +4,6 @@ It differs from ours (lucene_bm25.py) in its analyzers, in lengths of one byte, 
 four decimals and, among equal scores, the lowest id first. Written for Anserini 0.25; 0.35 and later need Java 21.
 """
 
-from __future__ import annotations
-
 import ctypes
 import json
 import os

@@ -3,8 +3,6 @@
 An engine indexes a collection once and searches it for a split's queries, plain or expanded (rm3.py).
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path

@@ -9,8 +9,6 @@ terms of the queries, and the lengths of passages: a twentieth of a full index, 
 passages, a file each: a killed job resumes after the last complete block, and memory is bounded by a block.
 """
 
-from __future__ import annotations
-
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache

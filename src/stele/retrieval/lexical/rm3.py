@@ -11,8 +11,6 @@ keeps the first by code points, as Anserini since September 2022 (its issue 840)
 {'nile': 0.5, 'delta': 0.5}
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Common parts of all search jobs: finished searches, the runs they publish, and training questions."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -4,8 +4,6 @@ Numbers are by language, or one for all languages. `data` maps a dataset's parts
 the benchmarks' own readers read them.
 """
 
-from __future__ import annotations
-
 import importlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping

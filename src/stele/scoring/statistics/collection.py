@@ -4,8 +4,6 @@ A CLEF topic without a relevant document in a language does not count there (Yu 
 counted as they are, including those of documents that the collection lacks.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from stele.artifacts.knowledge_base import read_pairs

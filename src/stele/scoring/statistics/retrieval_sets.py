@@ -6,8 +6,6 @@ KEPT's table 1 counts in the same way, except for Mewsli-X's test set, for which
 and not of their 14,624 mentions.
 """
 
-from __future__ import annotations
-
 from stele.benchmarks.mewsli_x import DATASET as MEWSLI_X
 from stele.benchmarks.mewsli_x import MewsliX, candidate_languages
 from stele.benchmarks.mrtydi import CORPUS, TOPICS, MrTydi

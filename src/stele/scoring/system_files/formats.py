@@ -10,8 +10,6 @@ record of vectors (JSON)    a result's vectors.json, with vectors/ beside it, or
 record of answers (JSON)    a result's answers.json, with answers/ beside it
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Reports of a scored system and of comparisons, as text, as CSV, and as values per query."""
 
-from __future__ import annotations
-
 import logging
 import math
 from collections.abc import Sequence

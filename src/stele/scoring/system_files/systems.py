@@ -1,7 +1,5 @@
 """Reads a system's output files and a benchmark's gold files into a `Case`, the input of metrics."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path

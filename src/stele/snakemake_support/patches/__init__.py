@@ -4,8 +4,6 @@ A `Patch` names the upstream issue that it works around, or holds the text of on
 makes it unnecessary. With other versions it is not applied; one message says so, and the run continues.
 """
 
-from __future__ import annotations
-
 import importlib.metadata
 import sys
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Patches that make dry runs fast and short, by skipping work whose results they do not show."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any

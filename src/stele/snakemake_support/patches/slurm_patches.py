@@ -1,7 +1,5 @@
 """Patches of Snakemake's SLURM executor: in the driver, which submits jobs, and in each job on its node."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import os

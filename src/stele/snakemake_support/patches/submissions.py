@@ -1,7 +1,5 @@
 """Submits jobs to SLURM: each only once, however often it is tried, with a note of its content."""
 
-from __future__ import annotations
-
 import functools
 import sys
 import threading

@@ -1,7 +1,5 @@
 """Count the contents of a dataset's files, so that wrong or incomplete files are noticed before use."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 from collections import Counter, defaultdict

@@ -4,8 +4,6 @@ The beginning becomes a valid file in the corpus' format, so that readers need n
 first documents, or the unchanged first blocks of a multistream dump, the closing tag of the XML, and their index.
 """
 
-from __future__ import annotations
-
 import bz2
 import logging
 import lzma

@@ -6,8 +6,6 @@ of the whole file is known; otherwise the download starts again. A finished file
 digest, it is in `{target}.published.json`, by which later runs check the file.
 """
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import os

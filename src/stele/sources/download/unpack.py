@@ -4,8 +4,6 @@ Every member of an archive is checked before the first byte is written. No file 
 outside the folder.
 """
 
-from __future__ import annotations
-
 import shutil
 import stat
 import tarfile

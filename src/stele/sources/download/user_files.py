@@ -3,8 +3,6 @@
 Documents in one file each are packed into a single file: else every job would read a record of 831,721 files (FIRE).
 """
 
-from __future__ import annotations
-
 import logging
 import re
 from collections.abc import Sequence

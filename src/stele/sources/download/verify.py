@@ -1,7 +1,5 @@
 """Check files by the size and digests in the catalogue, a published list, a manifest or the first download."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Check that a checkpoint can make the requested vectors: first by its settings, then by loading it."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence

@@ -3,8 +3,6 @@
 Requests to mirrors or the hub show which files a repository has. Code in them is never run.
 """
 
-from __future__ import annotations
-
 import logging
 import pickle
 import zipfile

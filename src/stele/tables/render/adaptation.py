@@ -1,7 +1,5 @@
 """Card of an adaptation, in Markdown and HTML: verdicts, scores, trainings, neighbours, command, how to load it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from statistics import fmean

@@ -1,7 +1,5 @@
 """References as BibTeX and as lines of text: papers from their paper.yaml, benchmarks from bibliography.yaml."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable

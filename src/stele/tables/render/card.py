@@ -1,7 +1,5 @@
 """Result card of a model, in Markdown and HTML: facts, encoding, speed, numbers and verdicts, the command."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Sources of a result card: an unmodified model's results with their records, and the command that repeats them."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path

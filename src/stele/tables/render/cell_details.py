@@ -3,8 +3,6 @@
 Times, hosts and devices are left out, so that a slower machine makes the same page.
 """
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

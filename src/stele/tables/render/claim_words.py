@@ -3,8 +3,6 @@
 Verdicts name parts by the keys of specs: `no_ilk`, `xor_5k`, `ja: labse`, `table 5 all/mu_0.3/value/xor_2k`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any

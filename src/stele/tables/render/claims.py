@@ -3,8 +3,6 @@
 The verdicts on runs come from a file of `stele claims judge`; a page without it shows only those on print.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping

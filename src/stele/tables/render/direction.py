@@ -4,8 +4,6 @@ A label's own direction is that of its first letter, as with `dir=auto` in HTML.
 implemented, since no output holds such characters (stele.files.formats).
 """
 
-from __future__ import annotations
-
 import unicodedata
 from itertools import groupby
 

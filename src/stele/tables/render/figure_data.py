@@ -7,8 +7,6 @@ A file lies beside a result, in the folder of its seeds, as `{metric}_{language}
 - lengths: a line for each length that occurs: `tokens` and `documents`, from the shortest on
 """
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

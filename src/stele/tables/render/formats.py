@@ -1,7 +1,5 @@
 """Rendering of a table as Markdown, LaTeX and CSV (HTML: pages.py), without times and hosts: same cells, same bytes."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterator
 

@@ -4,8 +4,6 @@ A number with an address is a button that unfolds its cell. Numbers are right-al
 cell of a column reserves the width of the column's widest raised mark, so that the decimals stay in line.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
 from html import escape as escape_html

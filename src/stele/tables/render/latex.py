@@ -7,8 +7,6 @@ that direction (`\steleleftwards`, `\stelerightwards`). Brackets and stars are i
 bare one would be read as an argument.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from functools import lru_cache

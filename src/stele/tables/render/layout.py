@@ -4,8 +4,6 @@ It has four views: `side` (our number, the paper's and, if the two can be compar
 other), `difference` (the same with every difference), `ours` and `paper`. Numbers stand in their own column.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Rendering of a grid as a Markdown table that looks right on GitHub and as plain text. All text is escaped."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Sequence

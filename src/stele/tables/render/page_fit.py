@@ -5,8 +5,6 @@ degrees; if that is not enough, its columns continue on further pages, and so do
 that of `all_tables.tex`; a document with a smaller page gets smaller letters.
 """
 
-from __future__ import annotations
-
 import math
 import unicodedata
 from collections.abc import Sequence

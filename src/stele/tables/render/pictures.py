@@ -5,8 +5,6 @@ the page needs no other file. As an image an SVG runs no script and loads nothin
 are SVG with attributes alone, since a page allows no style but its own, and say in words what they show.
 """
 
-from __future__ import annotations
-
 import base64
 import math
 import os

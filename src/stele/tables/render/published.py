@@ -1,7 +1,5 @@
 """Marks, facts and legend of published numbers in tables of today's encoders."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 

@@ -1,7 +1,5 @@
 """Cards and their tables of texts, rendered from templates as Markdown and as HTML pages."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Pages of a site besides those of papers: index, claims, models, benchmarks, provenance of the numbers, search."""
 
-from __future__ import annotations
-
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence

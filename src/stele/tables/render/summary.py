@@ -1,7 +1,5 @@
 """Text below a table: labels, states with their reasons, a legend, footnotes, the commands that build it."""
 
-from __future__ import annotations
-
 import re
 import statistics
 from collections import defaultdict

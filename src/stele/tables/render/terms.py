@@ -1,7 +1,5 @@
 """Explanations of words that a page's reader may not know: on hover, on focus, and for screen readers."""
 
-from __future__ import annotations
-
 import re
 
 from stele import catalogue

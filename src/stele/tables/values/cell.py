@@ -1,7 +1,5 @@
 """Cells of a table, from its spec, the context and a folder of results: printed number, our number, state, reason."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property

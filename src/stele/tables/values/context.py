@@ -1,7 +1,5 @@
 """The context of a run: facts that its results do not hold (scale, rows that cannot be built, added rows)."""
 
-from __future__ import annotations
-
 import logging
 import os
 from collections.abc import Iterable

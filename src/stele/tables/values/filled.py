@@ -1,7 +1,5 @@
 """`FilledTable`, a table with its cells and tests, which every format renders."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

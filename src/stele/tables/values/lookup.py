@@ -4,8 +4,6 @@ No state is stored. The first of these decides: a failed or outdated job, a dama
 entries on the row, on the scale, and on languages in which the row is not evaluated.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Binary rounding would print 0.4465 x 100 as 44.6 or 44.7 depending on the bits; the decimal form says 44.65 and so 44.7.
 """
 
-from __future__ import annotations
-
 import re
 from decimal import ROUND_HALF_UP, Context, Decimal
 

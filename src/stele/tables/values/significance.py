@@ -9,8 +9,6 @@ names none, the best row of each column is tested against the second-best one, b
 A table's record holds its tests, so that pages which show the table again need not repeat them.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """CCP's memory bank, a probe of how stale its vectors are, and the vectors that each step adds to it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """CCP's heads as they are trained, and its loss over group and memory bank (section 3.1)."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import torch

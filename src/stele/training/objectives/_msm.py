@@ -1,7 +1,5 @@
 """MSM's document encoder, which predicts each sentence from the others, and its hierarchical contrastive loss."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -4,9 +4,7 @@ A group has `pairs` pairs of matched sections of one language pair, packed as `[
 of two tasks. A round has a group of every language pair for the first task, in random order, then for the next task.
 """
 
-from __future__ import annotations
-
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -49,7 +47,7 @@ class Recipe(TasksRecipe):
     )
 
     @model_validator(mode="after")
-    def _tasks_are_whole(self) -> Recipe:
+    def _tasks_are_whole(self) -> Self:
         if "qlm" in self.tasks and self.mask_probability is None:
             raise ValueError("mask_probability: missing, but task qlm needs it; give a number")
         if self.mlm_share:
