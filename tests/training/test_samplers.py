@@ -73,11 +73,12 @@ def test_groups_are_one_language_without_repetition():
         assert len(set(examples.tolist())) == 8 and examples.min() >= 0 and examples.max() < made.sizes[language]
 
 
-def test_every_example_comes_once_a_pass():
-    made = sampler(sizes={"en": 48}, group=8)
-    for n in range(0, 60, 6):
-        seen = np.concatenate([made.draw(n + i)[0][1] for i in range(6)])
-        assert sorted(seen.tolist()) == list(range(48))
+@pytest.mark.parametrize(("size", "group"), [(48, 8), (2600, 100)])
+def test_every_example_comes_once_a_pass(size, group):
+    made, groups = sampler(sizes={"en": size}, group=group), size // group
+    for n in range(0, 10 * groups, groups):
+        seen = np.concatenate([made.draw(n + i)[0][1] for i in range(groups)])
+        assert sorted(seen.tolist()) == list(range(size))
 
 
 @pytest.mark.parametrize("kind", [Sampler, MixedSampler])

@@ -8,6 +8,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -169,17 +170,27 @@ class Sampler:
         """Indices of the examples of a language's n-th group, int64 [group]."""
         size = self.sizes[language]
         first, inside = divmod(n * self.group_size, size)
-        places = np.arange(inside, min(inside + self.group_size, size))
-        chosen = self._pass(language, first, places)
+        chosen = self._pass(language, first, inside, min(inside + self.group_size, size))
         missing = self.group_size - len(chosen)
         if not missing:
             return chosen
         # The rest comes from the next pass, skipping examples that the group already has.
-        following = self._pass(language, first + 1, np.arange(min(size, 2 * self.group_size)))
+        following = self._pass(language, first + 1, 0, min(size, 2 * self.group_size))
         return np.concatenate([chosen, following[~np.isin(following, chosen)][:missing]])
 
-    def _pass(self, language: str, number: int, positions: np.ndarray) -> np.ndarray:
-        return permuted(self.sizes[language], derive(self.seed, self.name, language, number), positions)
+    def _pass(self, language: str, number: int, begin: int, end: int) -> np.ndarray:
+        key = derive(self.seed, self.name, language, number)
+        blocks = range(begin // BLOCK, -(-end // BLOCK))
+        places = np.concatenate([_block(self.sizes[language], key, block) for block in blocks])
+        return places[begin % BLOCK :][: end - begin]
+
+
+BLOCK = 1024  # positions permuted at once: it takes hardly longer than a group's few
+
+
+@lru_cache(maxsize=512)  # 4 MB: the present blocks of all languages
+def _block(size: int, key: int, number: int) -> np.ndarray:
+    return permuted(size, key, np.arange(number * BLOCK, min((number + 1) * BLOCK, size)))
 
 
 def _occurrences(drawn: np.ndarray, kinds: int) -> np.ndarray:

@@ -1,7 +1,6 @@
 """Stand-ins that learn by contrasting pairs of texts: translations, neighbouring sentences, crops."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,29 +22,18 @@ from stele_world.standins.masked import MaskedModel, masked_batch
 from stele_world.standins.models import load, set_dropout
 
 Side = list[np.ndarray]  # texts as tokens without special ones
-Pairs = Mapping[str, tuple[Side, Side]]  # language -> both sides
+Pairs = Mapping[str, Sequence[tuple[str, str]]]  # language -> pairs of texts
 
 
-def as_sides(tokenizer: Any, pairs: Sequence[tuple[str, str]]) -> tuple[Side, Side]:
-    """Tokenises both sides of pairs of texts."""
-    tokens = (tokenize(tokenizer, texts) for texts in zip(*pairs, strict=True))
-    first, second = (np.split(ids, np.cumsum(lengths)[:-1]) for ids, lengths in tokens)
-    return first, second
-
-
-def translation_pairs(mirror: Path, languages: Sequence[str], tokenizer: Any) -> Pairs:
-    """Reads English sentences and their translations, for each language but English."""
-    return {name: as_sides(tokenizer, pairs) for name, pairs in all_translations(mirror, languages).items()}
-
-
-def draw(pairs: Pairs, rng: np.random.Generator, number: int) -> list[Side]:
+def draw(pairs: Pairs, tokenizer: Any, rng: np.random.Generator, number: int) -> list[Side]:
     """Draws `number` distinct pairs of one random language; returns both sides. Raises SteleError for a single pair."""
     language = list(pairs)[rng.integers(len(pairs))]
-    size = len(pairs[language][0])
-    if size < 2:
-        raise SteleError(f"{language}: want at least 2 pairs of texts, found {size}")
-    chosen = rng.permutation(size)[:number]
-    return [[side[i] for i in chosen] for side in pairs[language]]
+    of_language = pairs[language]
+    if len(of_language) < 2:
+        raise SteleError(f"{language}: want at least 2 pairs of texts, found {len(of_language)}")
+    chosen = [of_language[i] for i in rng.permutation(len(of_language))[:number]]
+    tokens = (tokenize(tokenizer, texts) for texts in zip(*chosen, strict=True))
+    return [np.split(ids, np.cumsum(lengths)[:-1]) for ids, lengths in tokens]
 
 
 def side_batches(
@@ -103,12 +91,12 @@ def make_translation(recipe: Translation, inputs: Inputs) -> StandIn:
     set_dropout(model, recipe.dropout)
     vocabulary = read_vocabulary(tokenizer, model.config.vocab_size)
     text = corpus(read_sentences(inputs.mirror, inputs.languages), tokenizer, recipe.length - 2)
-    pairs = translation_pairs(inputs.mirror, inputs.languages, tokenizer)
+    pairs = all_translations(inputs.mirror, inputs.languages)
     module = MaskedModel(model)
 
     def loss_at(step: int) -> Iterator[dict[str, Tensor]]:
         rng = generator(inputs.seed, "translation", step)
-        sides = draw(pairs, rng, recipe.pairs)
+        sides = draw(pairs, tokenizer, rng, recipe.pairs)
         batches = side_batches(sides, recipe, vocabulary, model.device)
         loss = contrasted(module.first, batches, recipe.temperature)
         both = to_device(joined_batch(*sides, vocabulary, recipe, rng), model.device)
@@ -143,12 +131,12 @@ def make_windows(recipe: Windows, inputs: Inputs) -> StandIn:
         for language in readable(inputs.languages)
     }
     text = corpus({n: [s for d in ds for s in d] for n, ds in documents.items()}, tokenizer, recipe.length - 2)
-    pairs = near_pairs(documents, recipe.window, tokenizer)
+    pairs = near_pairs(documents, recipe.window)
     module = MaskedModel(model)
 
     def loss_at(step: int) -> Iterator[dict[str, Tensor]]:
         rng = generator(inputs.seed, "windows", step)
-        batches = side_batches(draw(pairs, rng, recipe.pairs), recipe, vocabulary, model.device)
+        batches = side_batches(draw(pairs, tokenizer, rng, recipe.pairs), recipe, vocabulary, model.device)
         loss = contrasted(module.first, batches, recipe.temperature)
         mixed = to_device(masked_batch(text, vocabulary, recipe, rng), model.device)
         yield {"mlm": module(mixed), "contrast": loss}
@@ -156,14 +144,14 @@ def make_windows(recipe: Windows, inputs: Inputs) -> StandIn:
     return StandIn(model, tokenizer, inputs.train(module, loss_at))
 
 
-def near_pairs(documents: dict[str, Sequence[Sequence[str]]], window: int, tokenizer: object) -> Pairs:
+def near_pairs(documents: dict[str, Sequence[Sequence[str]]], window: int) -> Pairs:
     """Pairs of sentences at most `window` apart in a document, by language. Raises SteleError without any pair."""
     by_language = {}
     for language, texts in documents.items():
         pairs = [(d[i], d[j]) for d in texts for i in range(len(d)) for j in range(i + 1, min(i + window + 1, len(d)))]
         if len(pairs) < 2:
             raise SteleError(f"{language}: no document of two sentences to draw pairs from; generate more text")
-        by_language[language] = as_sides(tokenizer, pairs)
+        by_language[language] = pairs
     return by_language
 
 

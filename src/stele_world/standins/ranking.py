@@ -17,8 +17,9 @@ from stele.training.hidden_states import mean_states
 from stele.training.masking import read_vocabulary
 from stele.training.sampling import Batch, generator
 from stele_world.standins import Inputs, StandIn
+from stele_world.standins.corpus import all_translations
 from stele_world.standins.models import build, filled, load, seeded, set_dropout
-from stele_world.standins.pairs import contrasted, draw, side_batches, translation_pairs
+from stele_world.standins.pairs import contrasted, draw, side_batches
 
 
 class Pooled(nn.Module):
@@ -43,12 +44,12 @@ def make_ranking(recipe: Ranking, inputs: Inputs) -> StandIn:
     model = with_pooler(base, inputs.seed)
     set_dropout(model, recipe.dropout)
     vocabulary = read_vocabulary(tokenizer, model.config.vocab_size)
-    pairs = translation_pairs(inputs.mirror, inputs.languages, tokenizer)
+    pairs = all_translations(inputs.mirror, inputs.languages)
     module = Pooled(model)
 
     def loss_at(step: int) -> Iterator[dict[str, Tensor]]:
         rng = generator(inputs.seed, "translations", step)
-        batches = side_batches(draw(pairs, rng, recipe.pairs), recipe, vocabulary, model.device)
+        batches = side_batches(draw(pairs, tokenizer, rng, recipe.pairs), recipe, vocabulary, model.device)
         yield {"ranking": contrasted(module, batches, recipe.temperature, recipe.margin)}
 
     outcome = inputs.train(module, loss_at)
@@ -102,13 +103,13 @@ def make_distilled(recipe: Distilled, inputs: Inputs) -> StandIn:
     with seeded(inputs.seed):
         module = Student(model, teacher.model.config.hidden_size)
     vocabulary = read_vocabulary(tokenizer, model.config.vocab_size)
-    pairs = translation_pairs(inputs.mirror, inputs.languages, tokenizer)
+    pairs = all_translations(inputs.mirror, inputs.languages)
     if tokenizer.get_vocab() != teachers_words.get_vocab():
         raise SteleError(f"{inputs.bases[1]}: the teacher has another tokenizer; give a teacher of the same base")
 
     def loss_at(step: int) -> Iterator[dict[str, Tensor]]:
         rng = generator(inputs.seed, "translations", step)
-        english, other = side_batches(draw(pairs, rng, recipe.pairs), recipe, vocabulary, model.device)
+        english, other = side_batches(draw(pairs, tokenizer, rng, recipe.pairs), recipe, vocabulary, model.device)
         with torch.no_grad():
             target = functional.normalize(teacher.to(model.device)(english), dim=-1)
         yield {
