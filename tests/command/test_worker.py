@@ -125,7 +125,9 @@ def test_a_child_is_known_by_its_client_for_as_long_as_it_runs(tree, environment
 
 
 def test_clients_that_die_before_they_have_said_what_they_want_or_say_something_else_disturb_nobody(tree, environment):
-    for message in (b"", b'{"argv": ', b"not JSON\n", b"{}\n", b"[]\n"):
+    prefix = os.fsencode(sys.prefix)
+    strings = (b"", b"stele", prefix + b"\0one\0stele\0/\0" + b"0", prefix + b"\0" + b"1\0stele\0/\0" + b"0\0no value")
+    for message in (b"", b"\0", *(len(text).to_bytes(hand_over.SIZE, "big") + text for text in strings)):
         client = socket.socket(socket.AF_UNIX)
         client.connect(environment["STELE_WORKER"])
         client.sendall(message)

@@ -1,9 +1,9 @@
 """The client of the local worker (`worker.py`, which has the protocol): it lets the worker run a command.
 
-Every job starts one, so it imports little: with argparse, dataclasses and pathlib it would take twice the time.
+Every job starts one, so it imports little: with argparse, dataclasses and pathlib it would take twice the time, and
+with json a quarter longer.
 """
 
-import json
 import os
 import signal
 import socket
@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 FORWARDED = (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1)
 DECLINED = b"declined\n"
+SIZE = 8  # bytes that say how long a request is
 
 
 def is_one_process(argv: Sequence[str]) -> bool:
@@ -37,9 +38,10 @@ def hand_over(path: str, arguments: Sequence[str], package: str = "stele") -> in
         connection.connect(path)
     except OSError:
         return None
-    request = {"package": package, "argv": list(arguments), "cwd": os.getcwd(), "env": dict(os.environ)}
-    request |= {"prefix": sys.prefix, "client": os.getpid()}
-    message = json.dumps(request).encode() + b"\n"
+    environment = [f"{name}={value}" for name, value in os.environ.items()]
+    parts = [sys.prefix, str(os.getpid()), package, os.getcwd(), str(len(arguments)), *arguments, *environment]
+    message = b"\0".join(map(os.fsencode, parts))
+    message = len(message).to_bytes(SIZE, "big") + message
     sent = socket.send_fds(connection, [message], [0, 1, 2])
     if sent < len(message):  # sending nothing fails too, where the worker has declined and hung up already
         connection.sendall(message[sent:])

@@ -4,16 +4,16 @@ The worker loads third-party packages at its start, and Stele's own modules once
 the code as it is on disk: where a file of it has changed since the worker's start, it imports all of Stele anew.
 `python -m stele` asks the worker named in `STELE_WORKER` and runs the command itself when there is none.
 
-Protocol over a Unix socket: the client (`hand_over.py`) sends one JSON line (package, argv, cwd, environment, its
-Python's folder, its process) with its three standard file descriptors, then one line per signal it is sent; the worker
-answers with the exit code, or declines a client of another Python. A client that goes away takes its child with it.
-While a child runs, a file beside the socket says whose it is (`child_of`).
+Protocol over a Unix socket: the client (`hand_over.py`) sends its request (its length, then strings that zeros part:
+its Python's folder, its process, package, cwd, number of arguments, arguments, environment) with its three standard
+file descriptors, then one line per signal it is sent; the worker answers with the exit code, or declines a client of
+another Python. A client that goes away takes its child with it. While a child runs, a file beside the socket says whose
+it is (`child_of`).
 """
 
 import contextlib
 import gc
 import importlib
-import json
 import os
 import select
 import signal
@@ -25,8 +25,9 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
-from stele.command.hand_over import DECLINED, FORWARDED
+from stele.command.hand_over import DECLINED, FORWARDED, SIZE
 
 PRELOAD = (  # for every rule; those that Stele's modules import at their top are loaded with these
     "numpy",
@@ -118,10 +119,10 @@ def serve(server: socket.socket, modules: Iterable[str]) -> None:
             if item is server:
                 connection, _ = server.accept()
                 if request := _request(connection):
-                    request[0]["env"]["STELE_DRIVER"] = worker  # a child ends with the worker, whatever ends that
+                    request[0].environment["STELE_DRIVER"] = worker  # a child ends with the worker, whatever ends that
                     child = _fork(*request, run, sockets=(server, connection, *clients), pidfds=ends)
                     clients[connection] = child
-                    children[child] = _file_of_child(server.getsockname(), request[0]["client"])
+                    children[child] = _file_of_child(server.getsockname(), request[0].client)
                     with contextlib.suppress(OSError):  # a full disk: the job is measured by its client
                         children[child].write_text(str(child))
                     ends[os.pidfd_open(child)] = connection
@@ -157,23 +158,34 @@ def _load_libraries(modules: Iterable[str]) -> None:
     gc.freeze()  # a child's collections leave what is loaded here alone: else they copy all of its pages
 
 
-def _request(connection: socket.socket) -> tuple[dict, list[int]] | None:
+class Request(NamedTuple):
+    """What a client's process asks for: the command line of a package, in a folder and an environment."""
+
+    package: str
+    argv: list[str]
+    folder: str
+    environment: dict[str, str]
+    client: int
+
+
+def _request(connection: socket.socket) -> tuple[Request, list[int]] | None:
     """A client's request and file descriptors; None if it disconnected or uses another Python."""
     descriptors: list[int] = []
     try:
         connection.settimeout(REQUEST_TIMEOUT)
         message, descriptors, _, _ = socket.recv_fds(connection, 1 << 16, 3)
-        while not message.endswith(b"\n"):
+        while len(message) < SIZE or len(message) < SIZE + int.from_bytes(message[:SIZE], "big"):
             part = connection.recv(1 << 16)
             if not part:
                 raise EOFError
             message += part
-        request = json.loads(message)
-        if request["prefix"] == sys.prefix and "client" in request:
+        prefix, client, package, folder, number, *rest = map(os.fsdecode, message[SIZE:].split(b"\0"))
+        if prefix == sys.prefix:
             connection.settimeout(None)
-            return request, descriptors
+            environment = dict(variable.split("=", 1) for variable in rest[int(number) :])
+            return Request(package, rest[: int(number)], folder, environment, int(client)), descriptors
         connection.sendall(DECLINED)
-    except (OSError, EOFError, ValueError, LookupError, TypeError):
+    except (OSError, EOFError, ValueError):
         pass
     for descriptor in descriptors:
         os.close(descriptor)
@@ -214,9 +226,9 @@ def _import_needed(needed: int) -> None:
 
 
 def _fork(
-    request: Mapping,
+    request: Request,
     descriptors: Sequence[int],
-    run: Callable[[Mapping], int],
+    run: Callable[[Request], int],
     sockets: Sequence[socket.socket],
     pidfds: Iterable[int],
 ) -> int:
@@ -248,18 +260,18 @@ def _fork(
         os._exit(code)
 
 
-def _run(request: Mapping, versions: Mapping[str, tuple[int, int]], needs: int) -> int:
+def _run(request: Request, versions: Mapping[str, tuple[int, int]], needs: int) -> int:
     """Runs a request's command, and writes the names of the modules of Stele that it has imported to a pipe."""
-    os.chdir(request["cwd"])
+    os.chdir(request.folder)
     os.environ.clear()
-    os.environ.update(request["env"])
-    sys.argv = [request["package"], *request["argv"]]
+    os.environ.update(request.environment)
+    sys.argv = [request.package, *request.argv]
     _drop_changed(versions)
     loaded = _own_modules()
     try:
         from stele.command.cli import main
 
-        return main(request["argv"], request["package"])
+        return main(request.argv, request.package)
     finally:
         with contextlib.suppress(BlockingIOError):  # a full pipe: another child tells
             for name in sorted(_own_modules() - loaded):
