@@ -184,17 +184,20 @@ def span_answers(case: Case, row: int) -> list[str]:
 
 def first_tokens(case: Case, row: int, cut: str) -> str:
     """The first tokens of a question's retrieved passages, joined by blanks; cut "2kt" is exactly 2,000 of them."""
-    limit, collection, tokens = int(cut.removesuffix("kt")) * 1000, case.query_sets[row].collection, []
-    tokenize = tokenizer(case)
+    room, collection, texts = int(cut.removesuffix("kt")) * 1000, case.query_sets[row].collection, []
     for name in case.ranking(row):
-        # kept as one string: a list of tokens would take ten times the memory; a token never holds a blank
-        text = case.cached(
-            ("words", collection, name), lambda key=(collection, name): " ".join(tokenize(case.texts()[key]))
-        )
-        tokens += text.split(" ") if text else []
-        if len(tokens) >= limit:
-            break
-    return " ".join(tokens[:limit])
+        text, number = case.cached(("words", collection, name), lambda key=(collection, name): _words(case, key))
+        if number >= room:
+            return " ".join([*texts, *text.split(" ")[:room]])
+        texts += [text] if text else []
+        room -= number
+    return " ".join(texts)
+
+
+def _words(case: Case, passage: tuple[str, str]) -> tuple[str, int]:
+    """A passage's tokens joined by blanks, of which a token has none, and their number: a list takes ten times more."""
+    tokens = tokenizer(case)(case.texts()[passage])
+    return " ".join(tokens), len(tokens)
 
 
 def load_word_tokenizer(data: Data) -> Tokenize:
