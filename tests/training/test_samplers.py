@@ -15,6 +15,7 @@ from stele.training.sampling import (
     kind_of,
     language_probabilities,
     permuted,
+    permuted_range,
 )
 
 
@@ -133,11 +134,9 @@ def test_a_part_smaller_than_its_share_of_a_group_comes_again():
         assert abs((few == 0).sum() - (few == 1).sum()) <= 1 and len(few) + len(rest) == 16
 
 
-def test_permutations_of_several_sizes_at_once_are_those_of_each():
-    sizes, keys = np.array([1, 2, 3, 9, 1025, 5_000_000]), np.array([3, 1 << 62, 5, 7, 11, 13])
-    places = np.array([0, 1, 2, 4, 1000, 4_999_999])
-    expected = [permuted(int(s), int(k), np.array([p]))[0] for s, k, p in zip(sizes, keys, places, strict=True)]
-    assert permuted(sizes, keys, places).tolist() == expected
+@pytest.mark.parametrize(("begin", "end"), [(0, 1), (1000, 1024), (1000, 1025), (1024, 3000), (2990, 3000)])
+def test_a_range_of_a_permutation_is_cut_from_the_whole(begin, end):
+    assert permuted_range(3000, 7, begin, end).tolist() == permuted(3000, 7, np.arange(3000))[begin:end].tolist()
 
 
 @pytest.mark.parametrize(("new", "small"), [(sampler, {"xx": 3}), (mixed_sampler, {"km-sw": 0})])

@@ -58,34 +58,41 @@ def kind_of(j: int, share: float) -> tuple[bool, int]:
     return second, before if second else j - before
 
 
-def permuted(size: int | np.ndarray, key: int | np.ndarray, positions: np.ndarray) -> np.ndarray:
+def permuted(size: int, key: int, positions: np.ndarray) -> np.ndarray:
     """Maps `positions` (int64 [n], from 0 to size - 1) by a pseudo-random permutation chosen by `key`; int64 [n].
 
-    Size and key are one number for all positions, or one for each, int64 [n]. The permutation is a Feistel network of
-    four rounds over the next even power of two, repeated until inside the range, which needs no table.
+    The permutation is a Feistel network of four rounds over the next even power of two, repeated until inside the
+    range, which needs no table.
     """
-    places = np.asarray(positions).astype(np.uint64)
-    sizes, keys = (np.broadcast_to(np.asarray(value, np.uint64), places.shape) for value in (size, key))
-    bits = np.frexp(np.maximum(sizes.astype(np.float64) - 1, 1))[1]  # bits of the largest position
-    halves = ((bits + 1) // 2).astype(np.uint64)
-    outside = np.ones(places.shape, bool)
+    places, half = np.asarray(positions).astype(np.uint64), np.uint64((max(size - 1, 1).bit_length() + 1) // 2)
+    low, outside = (np.uint64(1) << half) - np.uint64(1), np.ones(places.shape, bool)
+    keys = [np.uint64((key + turn * 0x9E3779B97F4A7C15) & MASK64) for turn in range(4)]
     while outside.any():
-        half, outside_keys = halves[outside], keys[outside]
-        low = (np.uint64(1) << half) - np.uint64(1)
         left, right = places[outside] >> half, places[outside] & low
-        for turn in range(4):
-            left, right = (
-                right,
-                left ^ (mixed(right, outside_keys + np.uint64(turn * 0x9E3779B97F4A7C15 & MASK64)) & low),
-            )
+        for round_key in keys:
+            left, right = right, left ^ (mixed(right, round_key) & low)
         places[outside] = (left << half) | right
-        outside = places >= sizes
+        outside = places >= np.uint64(size)
     return places.astype(np.int64)
 
 
-def mixed(values: np.ndarray, keys: np.ndarray | np.uint64) -> np.ndarray:
-    """Hashes each value, uint64 [n], with its own key or one key for all (the 64-bit finaliser of MurmurHash3)."""
-    hashes = values ^ keys
+BLOCK = 1024  # positions permuted at once: it takes hardly longer than a group's few
+
+
+@lru_cache(maxsize=512)  # 4 MB: the present blocks of all parts
+def _block(size: int, key: int, number: int) -> np.ndarray:
+    return permuted(size, key, np.arange(number * BLOCK, min((number + 1) * BLOCK, size)))
+
+
+def permuted_range(size: int, key: int, begin: int, end: int) -> np.ndarray:
+    """`permuted` of the positions from `begin` to `end` (not included): int64 [end - begin]."""
+    blocks = [_block(size, key, number) for number in range(begin // BLOCK, -(-end // BLOCK))]
+    return np.concatenate(blocks)[begin % BLOCK :][: end - begin]
+
+
+def mixed(values: np.ndarray, key: np.uint64) -> np.ndarray:
+    """Hashes each value, uint64 [n], with a key (the 64-bit finaliser of MurmurHash3)."""
+    hashes = values ^ key
     for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
         hashes = (hashes ^ (hashes >> np.uint64(33))) * np.uint64(factor)
     return hashes ^ (hashes >> np.uint64(33))
@@ -179,18 +186,7 @@ class Sampler:
         return np.concatenate([chosen, following[~np.isin(following, chosen)][:missing]])
 
     def _pass(self, language: str, number: int, begin: int, end: int) -> np.ndarray:
-        key = derive(self.seed, self.name, language, number)
-        blocks = range(begin // BLOCK, -(-end // BLOCK))
-        places = np.concatenate([_block(self.sizes[language], key, block) for block in blocks])
-        return places[begin % BLOCK :][: end - begin]
-
-
-BLOCK = 1024  # positions permuted at once: it takes hardly longer than a group's few
-
-
-@lru_cache(maxsize=512)  # 4 MB: the present blocks of all languages
-def _block(size: int, key: int, number: int) -> np.ndarray:
-    return permuted(size, key, np.arange(number * BLOCK, min((number + 1) * BLOCK, size)))
+        return permuted_range(self.sizes[language], derive(self.seed, self.name, language, number), begin, end)
 
 
 def _occurrences(drawn: np.ndarray, kinds: int) -> np.ndarray:
@@ -241,18 +237,18 @@ class MixedSampler:
         An example can occur twice in a group in which a pass ends.
         """
         counts, before = self._numbers(n)
-        drawn = np.flatnonzero(counts)
-        owner = np.repeat(drawn, counts[drawn])
-        begins = np.cumsum(counts[drawn]) - counts[drawn]
-        positions = np.arange(len(owner)) - np.repeat(begins - before[drawn], counts[drawn])
-        sizes = np.array(list(self.sizes.values()))[owner]
-        passes, inside = np.divmod(positions, sizes)
-        # each pass of a part has a permutation of its own
-        pairs = list(zip(owner.tolist(), passes.tolist(), strict=True))
-        keys = {(k, p): derive(self.seed, self.name, self.parts[k], p) for k, p in set(pairs)}
-        key = np.array([keys[pair] for pair in pairs], np.uint64)
-        indices = permuted(sizes, key, inside)
-        return [(self.parts[k], part) for k, part in zip(drawn, np.split(indices, begins[1:]), strict=True)]
+        return [
+            (self.parts[k], self._examples(self.parts[k], int(before[k]), int(counts[k])))
+            for k in np.flatnonzero(counts)
+        ]
+
+    def _examples(self, part: str, begin: int, count: int) -> np.ndarray:
+        """Indices of `count` examples of a part after its first `begin`; each pass has a permutation of its own."""
+        size, chosen = self.sizes[part], []
+        for number in range(begin // size, -(-(begin + count) // size)):
+            first, last = max(begin - number * size, 0), min(begin + count - number * size, size)
+            chosen.append(permuted_range(size, derive(self.seed, self.name, part, number), first, last))
+        return np.concatenate(chosen)
 
     def _chunk(self, number: int) -> np.ndarray:
         """Draws the number of examples of each part in a chunk of groups: int64 [parts]."""

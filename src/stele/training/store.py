@@ -152,11 +152,11 @@ class Store:
 
 
 def _load(path: Path) -> np.ndarray:
-    """Opens an .npy file as a memory map, or as an array if it is empty and so cannot be mapped."""
+    """Opens an .npy file as a memory map (a plain array, faster to index), or reads it if it is empty."""
     with open(path, "rb") as handle:
         np.lib.format.read_magic(handle)
         shape, _, dtype = np.lib.format.read_array_header_1_0(handle)
-    return np.empty(shape, dtype) if 0 in shape else np.load(path, mmap_mode="r", allow_pickle=False)
+    return np.empty(shape, dtype) if 0 in shape else np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
 
 
 def ranges(begins: np.ndarray, lengths: np.ndarray) -> np.ndarray:
