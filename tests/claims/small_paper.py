@@ -5,9 +5,8 @@ from pathlib import Path
 
 import yaml
 
-from stele.claims.check import judge_on_print
-from stele.papers.addresses import load_paper
-from stele.papers.claims import load_claims
+from stele.claims.check import judge_paper
+from stele.errors import SteleError
 
 TABLE = """
     paper: msm
@@ -96,9 +95,10 @@ def write_paper(folder: Path, claims: list[dict]) -> Path:
 
 def judged(folder: Path, **claim):
     """The judgement on print of one claim."""
-    paper = write_paper(folder, [claim])
-    claims = load_claims(paper / "claims.yaml")
-    return judge_on_print(claims.claims[0], load_paper(paper), claims.bars)
+    (one,) = judge_paper(write_paper(folder, [claim]))
+    if one.error:
+        raise SteleError(one.error)
+    return one.judgement
 
 
 def cells(at: str | list[str], **more) -> dict:

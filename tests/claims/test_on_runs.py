@@ -32,7 +32,7 @@ def judged(tmp_path):
     def judge(claim, effects, scale="", **how):
         shutil.rmtree(tmp_path / "results/mrtydi", ignore_errors=True)  # of an earlier call
         folder = write_results(tmp_path / "results", effects, **how)
-        (one,) = judge_paper(write_paper(tmp_path, [claim]), runs_of(folder, 1), scale=scale)
+        (one,) = judge_paper(write_paper(tmp_path, [claim]), runs_of(folder), scale=scale)
         return one
 
     return judge
@@ -78,11 +78,11 @@ def test_one_language_against_the_rest(judged, quantifier, state):
 
 def test_a_pretraining_that_diverged_is_named_and_changes_no_verdict(tmp_path):
     folder, paper = write_results(tmp_path / "results", AHEAD), write_paper(tmp_path, [GREATER])
-    (before,) = judge_paper(paper, runs_of(folder, 1))
+    (before,) = judge_paper(paper, runs_of(folder))
     for model, seed in (("msm", 1), ("msm", 3), ("xlmr", 0)):  # the claim does not read xlmr
         path = folder / f"mrtydi/{model}/zero_shot_marco/pt{seed}-ft0.json"
         write_sealed(path, json.loads(path.read_text()) | {"diverged": {path.stem: f"{model}: cosine .99"}})
-    (after,) = judge_paper(paper, runs_of(folder, 1))
+    (after,) = judge_paper(paper, runs_of(folder))
     said = "pretraining diverged in 2 of 5 seeds (pt1, pt3): msm: cosine .99"
     assert before.judging.diverged == [] and after.judging.diverged == [f"mrtydi/msm/zero_shot_marco: {said}"]
     assert after.verdict == before.verdict
@@ -105,7 +105,7 @@ def test_claims_on_one_comparison_are_one_finding(tmp_path):
         BEST | {"key": "best", "main": True},
         GREATER | {"key": "elsewhere", "left": cells("all/ours/recall/avg"), "right": cells("all/base/recall/avg")},
     ]
-    judged = judge_paper(write_paper(tmp_path, claims), runs_of(folder, 1))
+    judged = judge_paper(write_paper(tmp_path, claims), runs_of(folder))
     assert [one.same_as for one in judged] == ["best", "", ""]
 
 
@@ -275,7 +275,7 @@ def test_the_size_of_a_stand_in_is_no_evidence(tmp_path, label):
         {"kind": "greater", "left": left, "value": 1.0},
         {"kind": "cost", "left": left, "right": right, "amount": 2.0},
     ):
-        (one,) = judge_paper(write_paper(tmp_path, [claim]), runs_of(tmp_path / "results", 1))
+        (one,) = judge_paper(write_paper(tmp_path, [claim]), runs_of(tmp_path / "results"))
         assert (one.verdict.state, one.verdict.reason) == ("no data", "sizes of stand-ins are chosen"), claim["kind"]
 
 
@@ -306,7 +306,7 @@ def write_sizes(tmp_path, labels=()):
 
 def _judge(tmp_path, claim):
     """The verdict on the results that are there."""
-    (one,) = judge_paper(write_paper(tmp_path, [claim]), runs_of(tmp_path / "results", 1))
+    (one,) = judge_paper(write_paper(tmp_path, [claim]), runs_of(tmp_path / "results"))
     return one.verdict
 
 

@@ -28,7 +28,7 @@ def test_fine_tuning_seeds_take_the_place_where_nothing_is_pretrained(tmp_path):
         arabic | {"key": "tuned", "left": cells("all/ours/mrr/ar")},
         arabic | {"key": "once_pretrained", "left": cells("all/other/mrr/ar")},
     ]
-    tuned, once = judge_paper(write_paper(tmp_path, claims), runs_of(tmp_path / "results", 1))
+    tuned, once = judge_paper(write_paper(tmp_path, claims), runs_of(tmp_path / "results"))
     assert (tuned.verdict.state, tuned.verdict.seeds) == ("supported", 5)
     assert (once.verdict.state, once.verdict.seeds) == ("undecided", 1)
 
@@ -68,7 +68,7 @@ def test_questions_that_all_languages_ask_are_drawn_once(tmp_path):
         left, right = (cells(f"all/{row}/mrr/avg", instead=target) for row in ("ours", "base"))
         claim = {"kind": "greater", "left": left, "right": right, "printed": {"verdict": "undecided"}}
         tested = claim | {"key": "tested", "kind": "significant"}
-        one, other = judge_paper(write_paper(tmp_path, [claim, tested]), runs_of(folder, 1))
+        one, other = judge_paper(write_paper(tmp_path, [claim, tested]), runs_of(folder))
         widths[benchmark], p_values[benchmark] = halfwidth(one), other.verdict.p
     assert widths["lareqa"] == pytest.approx(3**0.5 * widths["mrtydi"], rel=0.03)
     assert p_values["lareqa"] == load_test("fisher").p_value([of_question[:60]], PERMUTATIONS) > p_values["mrtydi"]
@@ -84,7 +84,7 @@ def test_a_test_needs_no_seeds_of_what_is_not_trained(tmp_path, jobs):
     claim = {"kind": "significant", "left": cells("all/ours/mrr/ar"), "right": cells("all/base/mrr/ar")}
     contrary = claim | {"key": "contrary", "left": claim["right"], "right": claim["left"]}
     greater = claim | {"key": "greater", "kind": "greater"}
-    found = judge_paper(write_paper(tmp_path, [claim, contrary, greater]), runs_of(tmp_path / "runs", 1))
+    found = judge_paper(write_paper(tmp_path, [claim, contrary, greater]), runs_of(tmp_path / "runs"))
     assert [one.verdict.state for one in found] == ["supported", "reversed", "supported"]
     assert {facts(one)["seeds"] for one in found} == {5 if PRETRAINED in jobs else None}
 
@@ -97,7 +97,7 @@ def test_seeds_of_pretraining_count_beside_a_baseline_that_is_fine_tuned_alone(t
         values = generator.normal(0.3, 0.01, (*shape, 1)) + np.full(60, 0.5 * (model == "msm"))
         write_system(tmp_path / "results", f"mrtydi/{model}/zero_shot_marco", {"mrr@100": values}, ["ar"] * 60, jobs)
     claim = {"kind": "greater", "left": cells("all/ours/mrr/ar"), "right": cells("all/base/mrr/ar")}
-    (one,) = judge_paper(write_paper(tmp_path, [claim]), runs_of(tmp_path / "results", 1))
+    (one,) = judge_paper(write_paper(tmp_path, [claim]), runs_of(tmp_path / "results"))
     assert one.verdict.seeds == seeds and (one.verdict.state == "undecided") == (seeds < 3)
 
 
@@ -107,9 +107,9 @@ def test_the_second_look_adds_seeds_for_undecided_main_claims_alone(tmp_path):
     (folder / "looks.yaml").write_text("first: {pretraining: [0, 1, 2]}\n")
     claims = [GREATER | {"key": "remembered", "main": True}, GREATER]
     paper = write_paper(tmp_path, claims)
-    first = judge_paper(paper, runs_of(folder, 1))
+    first = judge_paper(paper, runs_of(folder)[:1])
     assert [one.verdict.state for one in first] == ["undecided", "undecided"]
-    both = judge_paper(paper, runs_of(folder, 1), runs_of(folder, 2))
+    both = judge_paper(paper, runs_of(folder))
     assert [(one.verdict.state, one.look, one.verdict.seeds) for one in both] == [
         ("supported", 2, 8),
         ("undecided", 1, 3),
@@ -127,6 +127,6 @@ def test_holm_s_family_is_all_main_claims_those_without_a_p_value_too(tmp_path):
         {"kind": "significant", "left": cells("all/ours/mrr/avg"), "key": "by_test"} | main,
         BEST | main | {"key": "without_results"},
     ]
-    judged = judge_paper(write_paper(tmp_path, claims), runs_of(folder, 1))
+    judged = judge_paper(write_paper(tmp_path, claims), runs_of(folder))
     assert [one.verdict.state for one in judged] == ["supported", "reversed", "supported", "no data"]
     assert sorted(one.verdict.level for one in judged[:2]) == pytest.approx([0.025 / 4, 0.025 / 3])

@@ -77,27 +77,24 @@ def problems(specs: Path) -> list[str]:
 
 
 def judge_paper(folder: Path) -> Iterator[Judged]:
-    """Judges the claims of a paper's folder on the printed numbers, in order."""
+    """Judges the claims of a paper's folder on the printed numbers, in order.
+
+    An address that the paper does not have, or that cannot be compared, is the claim's error.
+    """
     claims, paper = load_claims(folder / FILE), load_paper(folder)
     for claim in claims.claims:
         try:
-            yield Judged(claims.paper, claim, judge_on_print(claim, paper, claims.bars))
+            yield Judged(claims.paper, claim, _on_print(claim, paper, claims.bars))
         except SteleError as error:
-            yield Judged(claims.paper, claim, None, str(error))
+            yield Judged(claims.paper, claim, None, f"{paper.paper}: claim {claim.key}: {error}")
 
 
-def judge_on_print(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement | None:
-    """Judges a claim on the printed numbers; None if it cannot be checked. Without numbers the reader's verdict stands.
-
-    Raises SteleError, which names the claim, for an address that the paper does not have or that cannot be compared.
-    """
+def _on_print(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement | None:
+    """Judges a claim on the printed numbers, else by the reader's verdict; None if it cannot be checked."""
     if not claim.checkable:
         return None
-    try:
-        for address in claim.addresses():
-            values_at(address, paper)  # raises; also checks the addresses of verdicts by reading
-        if by_reading(claim):
-            return Judgement(claim.printed.verdict, claim.printed.why)
-        return getattr(on_print, claim.kind)(claim, paper, bars)
-    except SteleError as error:
-        raise SteleError(f"{paper.paper}: claim {claim.key}: {error}") from None
+    for address in claim.addresses():
+        values_at(address, paper)  # raises; also checks the addresses of verdicts by reading
+    if by_reading(claim):
+        return Judgement(claim.printed.verdict, claim.printed.why)
+    return getattr(on_print, claim.kind)(claim, paper, bars)

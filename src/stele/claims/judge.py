@@ -20,14 +20,7 @@ from typing import IO, Any, Literal
 from stele.claims.judging.estimate import FEWEST_SEEDS, UNTRAINED
 from stele.claims.judging.findings import ALPHA
 from stele.claims.judging.report import fill, page_facts
-from stele.claims.judging.verdicts import (
-    LOOKS,
-    JudgedClaim,
-    judge_paper,
-    limits_of,
-    runs_of,
-    second_taken,
-)
+from stele.claims.judging.verdicts import LOOKS, JudgedClaim, judge_paper, limits_of, runs_of
 from stele.command.arguments import Job, Positional, Some, SpecsFolder
 from stele.errors import SteleError
 from stele.files.atomic import atomic_file
@@ -71,12 +64,8 @@ def run(args: Judge) -> None:
 
 def judge(folder: Path, specs: Path, papers: list[str] | None) -> list[JudgedClaim]:
     """Judges the claims of the papers, in order, on a folder of results. Raises SteleError if the folder is missing."""
-    first, scale = runs_of(folder, 1), read_stamp(folder) or ""
-    second = runs_of(folder, 2) if second_taken(folder) else None
-    judged = []
-    for paper in papers_with_claims(specs, papers):
-        judged += judge_paper(paper, first, second, scale)
-    return judged
+    looks, scale = runs_of(folder), read_stamp(folder) or ""
+    return [claim for paper in papers_with_claims(specs, papers) for claim in judge_paper(paper, looks, scale)]
 
 
 def write_verdicts(judged: Sequence[JudgedClaim], scale: str, into: Path) -> None:

@@ -4,10 +4,10 @@ Print has no intervals, so numbers are compared as printed: a tie is not greater
 unrounded values satisfy them. Cells without a number are left out and counted; a claim without numbers is undecided.
 """
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from statistics import fmean
 
 from stele.claims.judging.pairs import (
     Pair,
@@ -51,10 +51,6 @@ def _nothing(note: str) -> Judgement:
     return Judgement("undecided", f"no number to compare{note}")
 
 
-def _mean(numbers: Sequence[float]) -> float:
-    return math.fsum(numbers) / len(numbers)
-
-
 def _numbers(pair: Pair) -> str:
     return f"{pair.left.name} {pair.left.number:g}, {pair.right.name} {pair.right.number:g}"
 
@@ -74,9 +70,9 @@ def _enough(quantifier: Quantifier, agreeing: int, total: int) -> bool:
 def _above(quantifier: Quantifier, differences: Sequence[float]) -> bool:
     """Whether differences are above 0 as a quantifier says: on average, in each language, in most, or in all."""
     if quantifier == "average":
-        return _mean(differences) > EPSILON
+        return fmean(differences) > EPSILON
     if quantifier == "each_language":  # no language may be reversed; ties are allowed
-        return _mean(differences) > EPSILON and min(differences) >= -EPSILON
+        return fmean(differences) > EPSILON and min(differences) >= -EPSILON
     return _enough(quantifier, sum(difference > EPSILON for difference in differences), len(differences))
 
 
@@ -95,7 +91,7 @@ def _compared(claim: Claim, paper: PrintedPaper, sign: Callable[[Pair], int]) ->
     else:
         true = _above(claim.quantifier, [min(differences) for differences in groups.values()])
     if claim.quantifier == "average" and len(pairs) > len(groups):
-        least = f"{min(map(_mean, groups.values())):+.4g} on average"
+        least = f"{min(map(fmean, groups.values())):+.4g} on average"
         rivals = ", the least of its rivals" if len(groups) > 1 else ""
         return _decide(true, f"{least}{rivals}; {len(pairs)} comparisons{note}")
     closest = min(pairs, key=lambda pair: sign(pair) * pair.difference)
@@ -145,7 +141,7 @@ def _amounts(claim: Claim, paper: PrintedPaper, measure: Callable[[Pair], tuple[
         return _nothing(note)
     entries = [measure(pair) for pair in pairs]
     if claim.quantifier == "average":
-        entries = [tuple(map(_mean, zip(*entries, strict=True)))]
+        entries = [tuple(map(fmean, zip(*entries, strict=True)))]
     agreeing = sum(_agrees(claim, claim.amount, *entry) for entry in entries)
     numbers = _range([number for number, _, _ in entries], ".4g")
     where = f": {_numbers(pairs[0])}" if len(pairs) == 1 else f" in {len(pairs)} comparisons"
@@ -171,7 +167,7 @@ def trend(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement:
         missing = next(value.missing for values in series for value in values if value.missing)
         return Judgement("undecided", f"not all points are printed ({missing})")
     if claim.quantifier == "average":
-        rows = [[_mean(numbers) for numbers in zip(*rows, strict=True)]]
+        rows = [[fmean(numbers) for numbers in zip(*rows, strict=True)]]
     following = sum(_follows(claim.shape, row, peak_of(claim)) for row in rows)
     shown = "; ".join(", ".join(f"{number:.4g}" for number in row) for row in rows[:3])
     true = _enough(claim.quantifier, following, len(rows))

@@ -101,16 +101,8 @@ def load_looks(folder: Path) -> Looks | None:
     return validate(Looks, read_yaml(path), str(path)) if path.is_file() else None
 
 
-def second_taken(folder: Path) -> bool:
-    """Whether a folder of results holds seeds that its first look does not have."""
-    looks = load_looks(folder)
-    if looks is None:
-        return False
-    return any(not is_chosen(path.stem, looks.first) for path in result_files(folder, each_seed=True))
-
-
-def runs_of(folder: Path, look: int) -> Runs:
-    """Opens a folder's results for one look: the first has only its own seeds, the second has all.
+def runs_of(folder: Path) -> list[Runs]:
+    """Opens a folder's results for each look: the first has only its own seeds, a second, if there are others, has all.
 
     Raises SteleError if the folder is missing.
     """
@@ -123,24 +115,26 @@ def runs_of(folder: Path, look: int) -> Runs:
             for name, row in read_object(context, "context of tables").get("rows", {}).items():
                 if row["state"] in EXCLUDED:
                     left_out[name] = f"{row['state']}: {row.get('reason', '')}"
-    return Runs(folder, looks.first if looks and look == 1 else None, left_out)
+    everything = Runs(folder, None, left_out)
+    if looks is None:
+        return [everything]
+    others = any(not is_chosen(path.stem, looks.first) for path in result_files(folder, each_seed=True))
+    return [Runs(folder, looks.first, left_out), *([everything] if others else [])]
 
 
-def judge_paper(folder: Path, first: Runs, second: Runs | None = None, scale: str = "") -> list[JudgedClaim]:
-    """Judges the checkable claims of a paper's folder, in order, on the runs of one look or of both.
-
-    `second` is given if there are seeds that the first look does not have.
-    """
+def judge_paper(folder: Path, looks: Sequence[Runs], scale: str = "") -> list[JudgedClaim]:
+    """Judges the checkable claims of a paper's folder, in order, on the runs of one look or of both."""
     source = folder / FILE
     claims, paper = load_claims(source), load_paper(folder)
     checkable = [claim for claim in claims.claims if claim.checkable]
-    judged = {judged.claim.key: judged for judged in _look(source, checkable, paper, claims.bars, first, 1, scale)}
+    first = _look(source, checkable, paper, claims.bars, looks[0], 1, scale)
+    judged = {judgement.claim.key: judgement for judgement in first}
     open_main = [
         key for key, judgement in judged.items() if judgement.claim.main and judgement.verdict.state == "undecided"
     ]
-    if second is not None and open_main:
+    if open_main and len(looks) > 1:
         main = [claim for claim in checkable if claim.main]  # the same family at both looks
-        for later in _look(source, main, paper, claims.bars, second, 2, scale):
+        for later in _look(source, main, paper, claims.bars, looks[1], 2, scale):
             if later.claim.key in open_main:
                 judged[later.claim.key] = later
     return _once(list(judged.values()))
