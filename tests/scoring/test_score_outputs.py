@@ -147,13 +147,17 @@ def test_embeddings_of_english_with_itself_are_refused(tmp_path):
         run("tatoeba", "--run", f"en={tmp_path}/x.npy,{tmp_path}/x.npy")
 
 
-def test_a_record_cannot_name_vectors_elsewhere(tmp_path):
+def test_a_record_cannot_name_vectors_or_runs_elsewhere(tmp_path):
     np.save(tmp_path / "x.npy", np.ones((3, 2), dtype=np.float32))
     (tmp_path / "handed").mkdir()
     vectors = {"fr": {"queries": "../x.npy", "passages": "../x.npy"}}
     write_sealed(tmp_path / "handed/vectors.json", {"job": "encode", "vectors": vectors})
     with pytest.raises(SteleError, match=r"'\.\./x\.npy' could lead outside its folder"):
         run("tatoeba", "--run", str(tmp_path / "handed/vectors.json"))
+    searches = {"../x": {"language": "fr", "pool": "fr"}}
+    write_sealed(tmp_path / "handed/retrieval.json", {"job": "retrieve", "searches": searches})
+    with pytest.raises(SteleError, match=r"'\.\./x\.trec\.gz' could lead outside its folder"):
+        run("tatoeba", "--run", str(tmp_path / "handed/retrieval.json"))
 
 
 def test_a_pair_without_english(tmp_path):

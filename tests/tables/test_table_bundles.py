@@ -11,7 +11,7 @@ from stele.artifacts import records
 from stele.artifacts.results import manifest_of
 from stele.artifacts.run_files import write_run
 from stele.command import cli
-from stele.files.digests import digest, sha256
+from stele.files.digests import digest, file_facts, sha256
 from stele.tables.cells import all_cells, count_states, differences, pair_cells
 from stele.tables.render.formats import COLUMNS
 from stele.tables.values.lookup import Results
@@ -37,14 +37,20 @@ def build(folder, values: dict[str, float], model: str = "first"):
     runs = {code: sha256(folder_of_result / f"pt0-ft0/runs/{code}.trec.gz") for code in values}
     given = {"clock": records.start(), "benchmark": "mrtydi", "model": model, "setting": "zero_shot_marco"}
     retrieval, of_seed = folder_of_result / "pt0-ft0/retrieval.json", folder_of_result / "pt0-ft0.json"
-    records.write_record(retrieval, job="retrieve", inputs={}, content=digest(runs), searches=searches, **given)
+    (folder_of_result / "pt0-ft0/alpha.csv").write_text("alpha\n0.5\n")
+    written = ["alpha.csv", *(f"runs/{code}.trec.gz" for code in values)]
+    outputs = {name: file_facts(folder_of_result / "pt0-ft0" / name) for name in written}
+    of_runs = {"outputs": outputs, "content": digest(runs), "searches": searches}
+    records.write_record(retrieval, job="retrieve", inputs={}, **of_runs, **given)
     mean, seed = sum(values.values()) / len(values), {"pretraining": 0, "finetuning": 0}
     metrics = {"mrr@100": {"languages": values, "average": mean, "n": dict.fromkeys(values, 25)}}
     for path, inputs, seeds in (
         (of_seed, {"retrieval": retrieval}, seed),
         (folder_of_result.with_suffix(".json"), {"seeds 0": of_seed}, [seed]),
     ):
-        beside = {"queries": {"file": queries.name, "sha256": sha256(queries)}} if isinstance(seeds, dict) else {}
+        beside = {"queries": {"file": queries.name, "sha256": sha256(queries)}}
+        beside["outputs"] = {f"pt0-ft0/{queries.name}": file_facts(queries)}
+        beside = beside if isinstance(seeds, dict) else {}
         records.write_record(
             path, job="score", inputs=inputs, metrics=metrics, seeds=seeds, averaged="macro", content=digest(metrics),
             **beside, **given,
@@ -91,8 +97,8 @@ def test_a_change_is_seen_without_the_manifest_too(results, capsys):
     (results / "manifest.json").unlink()
     message = findings(results, capsys)
     assert "no manifest" in message
-    assert "queries.parquet: these values per query do not belong to pt0-ft0.json" in message
-    assert "runs: not the run files that retrieval.json was written for" in message
+    assert "queries.parquet: has 5 bytes" in message and "(made by `score`" in message
+    assert "sw.trec.gz: " in message and "(made by `retrieve`" in message
 
 
 def test_files_that_came_or_went_are_named(results, capsys):
@@ -130,13 +136,14 @@ def test_labels_that_were_taken_off_and_other_files_beside_a_result_are_named(re
         facts["labels"] = ["generated data"]
     write_sealed(folder_of_result / "pt0-ft0.json", record)
     (folder_of_result / "pt0-ft0/lengths_ar.csv").write_text("tokens,documents\n3,1\n")
-    write_sealed(folder_of_result / "pt0-ft0/lengths_ar.json", {"content": "of another file"})
+    other = {"content": "", "inputs": {}, "job": "count", "outputs": {"lengths_ar.csv": {"bytes": 1, "sha256": ""}}}
+    write_sealed(folder_of_result / "pt0-ft0/lengths_ar.json", other)
     (folder_of_result / "pt0-ft0/lengths_sw.csv").write_text("tokens,documents\n3,1\n")
     assert cli.main(["tables", "manifest", "--results-dir", str(results)]) == 0, "no cover for what was done by hand"
     message = findings(results, capsys)
     assert "pt0-ft0.json: its inputs bear the labels generated data, which it lacks" in message
-    assert "lengths_ar.csv: not the file that its record describes" in message
-    assert "lengths_sw.json: no such record" in message and "changed" not in message
+    assert "lengths_ar.csv: has 21 bytes, but 1 were written" in message
+    assert "lengths_sw.csv: no record beside it describes it" in message and "changed" not in message
 
 
 @pytest.mark.parametrize("damage", [b"", b'{"metrics": {', b"[]", None])
@@ -152,20 +159,20 @@ def test_a_damaged_result_leaves_the_manifest_whole(results, capsys, damage):
     assert f"{path}: {wanted}" in findings(results, capsys)
 
 
-@pytest.mark.parametrize("key", ["searches", "queries", "setting"])
+@pytest.mark.parametrize("key", ["outputs", "queries", "setting"])
 def test_a_record_cannot_name_a_file_elsewhere(results, capsys, key):
     """A folder of results may be a colleague's: what its records name lies in it."""
     manifest_of(results)
     folder_of_result = results / RESULT
     path = {
-        "searches": folder_of_result / "pt0-ft0/retrieval.json",
+        "outputs": folder_of_result / "pt0-ft0/retrieval.json",
         "queries": folder_of_result / "pt0-ft0.json",
         "setting": folder_of_result.with_suffix(".json"),
     }
     name = "../../../../../secret"
-    value = {"searches": {name: {}}, "queries": {"file": name, "sha256": "0"}, "setting": name}[key]
+    value = {"outputs": {name: {}}, "queries": {"file": name, "sha256": "0"}, "setting": name}[key]
     record = json.loads(path[key].read_text())
-    write_sealed(path[key], {**record, key: value})
+    write_sealed(path[key], {**record, "outputs": {}, key: value})
     assert f"'{name}" in (message := findings(results, capsys)) and "could lead outside its folder" in message
 
 

@@ -14,13 +14,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from stele.artifacts import records
-from stele.artifacts.integrity import MANIFEST, RECORD, Damage, damages, rebuild
+from stele.artifacts.integrity import MANIFEST, RECORD, Damage, damages, outputs, rebuild
 from stele.artifacts.record_shape import seal_problem
 from stele.artifacts.results import manifest_files, result_files
-from stele.artifacts.run_files import runs_of
 from stele.command.arguments import Job, ResultsFolder
 from stele.errors import SteleError
-from stele.files.digests import digest, sha256
+from stele.files.digests import sha256
 from stele.files.formats import amount
 from stele.files.paths import relative
 from stele.progress import track
@@ -78,66 +77,44 @@ def against_manifest(folder: Path) -> Iterator[str]:
 
 
 def against_records(folder: Path) -> Iterator[Damage | str]:
-    """Finds results that differ from their records or from the files they were made from."""
-    for each_seed in (False, True):
-        for path in result_files(folder, each_seed):
-            try:
-                yield from _result(path)
-            except SteleError as error:
-                yield str(error)
-    for path in sorted(folder.glob("*/*/*/pt*-ft*/*.csv")):
+    """Finds results, and files beside them, that differ from their records or from the files they were made from."""
+    beside = sorted(folder.glob("*/*/*/pt*-ft*/*.json"))
+    undescribed = {*folder.glob("*/*/*/pt*-ft*/*.csv")}
+    for path in (*result_files(folder), *result_files(folder, each_seed=True), *beside):
         try:
-            record = records.read_record(path.with_suffix(".json"))
-            if record.get("content") != sha256(path):
-                job = str(record.get("job"))
-                yield Damage(path, "not the file that its record describes", path.with_suffix(".json"), job)
+            record = records.read_unsealed(path)
+            if "job" not in record:
+                yield f"{path}: {seal_problem(record, path)}"
+            for name in outputs(record):
+                undescribed.discard(path.parent / relative(name, str(path)))
+            yield from damages(path)
+            yield from _result(path, record)
         except SteleError as error:
             yield str(error)
+    yield from (f"{path}: no record beside it describes it" for path in undescribed)
 
 
-def _result(path: Path) -> Iterator[Damage | str]:
-    record = records.read_unsealed(path)
-    changed = record.get("content") != digest(record.get("metrics"))
-    if problem := "its values are not those that were scored" if changed else seal_problem(record, path):
-        yield Damage(path, problem, path, str(record.get("job")))
+def _result(path: Path, record: records.Record) -> Iterator[Damage | str]:
+    """Finds labels that a record lacks, and files that it was not made with or from."""
     ancestry = record.get(records.ANCESTRY, {})
     inherited = {label for facts in ancestry.values() for label in facts.get("labels", ())}
     if lost := sorted(inherited - set(record.get("labels", ()))):
         yield f"{path}: its inputs bear the labels {', '.join(lost)}, which it lacks"
     queries = record.get("queries")
-    if queries:
+    if queries and not outputs(record):  # a packed result
         values = path.with_suffix("") / relative(queries["file"], str(path))
         if not values.is_file() or sha256(values) != queries["sha256"]:
             yield Damage(values, f"these values per query do not belong to {path.name}", path, "score")
     for name, source in _sources(path, record).items():
-        if source.name in FILES and source.is_file():
-            yield from _files(source)
         if source.is_file() and records.content_digest(source) != record["inputs"].get(name, ""):
             yield f"{path}: not made from the current {source.name}"
 
 
-def _files(source: Path) -> Iterator[Damage]:
-    """Checks the runs of a retrieval, or the answers of a reader, against their record."""
-    record, (kind, files_of) = records.read_record(source), FILES[source.name]
-    digests = {name: sha256(path) for name, path in files_of(record, source.parent).items() if path.is_file()}
-    if record.get("content") != digest(digests):
-        problem = f"not the {kind} files that {source.name} was written for"
-        yield Damage(source.parent / f"{kind}s", problem, source, str(record.get("job")))
-
-
-def _answers_of(record: records.Record, folder: Path) -> dict[str, Path]:
-    return {name: folder / "answers" / f"{relative(name, str(folder))}.json" for name in record.get("answered", {})}
-
-
-FILES = {"retrieval.json": ("run", runs_of), "answers.json": ("answer", _answers_of)}
-
-
-def _sources(path: Path, record: dict) -> dict[str, Path]:
-    """Inputs that lie beside a result: its retrieval, or its seeds."""
+def _sources(path: Path, record: records.Record) -> dict[str, Path]:
+    """Inputs that lie beside a result: its retrieval or its answers, or its seeds."""
     if isinstance(record.get("seeds"), list):
         folder = path.parent / relative(record["setting"], str(path))
         names = [f"pt{seeds['pretraining']}-ft{seeds['finetuning']}.json" for seeds in record["seeds"]]
         return {f"seeds {i}": folder / name for i, name in enumerate(names)}
-    folder = path.with_suffix("")
-    existing = [folder / name for name in FILES if (folder / name).is_file()]
-    return {"retrieval": existing[0] if existing else folder / "retrieval.json"}
+    sources = [path.with_suffix("") / name for name in ("retrieval.json", "answers.json")]
+    return next(({"retrieval": source} for source in sources if source.is_file()), {})
