@@ -206,8 +206,8 @@ def grids_of_tables(folder, papers):
     from stele.tables.render import html, latex, page_fit
     from stele.tables.render.layout import build
     from stele.tables.values.context import Context
-    from stele.tables.values.filled import fill
     from stele.tables.values.lookup import Results
+    from stele.tables.values.significance import fill
 
     specs, results = sorted((ROOT / "paper_tables").glob(f"{papers}/table_*.yaml")), Results(folder)
     grids = [build(fill(load_spec(path), Context(), results), "side") for path in specs]

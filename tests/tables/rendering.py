@@ -8,8 +8,8 @@ from specs import write_result
 
 from stele.papers.table import load_specs, references
 from stele.tables.values.context import Context
-from stele.tables.values.filled import fill
 from stele.tables.values.lookup import Results
+from stele.tables.values.significance import fill
 
 NASTY = 'a|b_c*d`e <f>g &h#i%j $k~l^m \\n{o}[p] é ß Ж Медь ทดสอบ نص عربي ąǆ α ± "q" don\'t </td><script>x</script>'
 

@@ -169,13 +169,11 @@ def test_published_numbers_stand_where_others_have_printed_ones(tmp_path, monkey
 
     given = {"benchmark": "mrtydi", "subset": "ko", "split": "test", "metric": "mrr@100", "source": "s", "locator": "l"}
     names = {"small": ("read", 0.4), "large": ("secondary", 0.5)}
-    scores = {
-        ("mrtydi", f"intfloat/multilingual-e5-{size}", "mrr@100"): [
-            PublishedScore(model=size, value=value, status=status, **given)
-        ]
+    scores = [
+        PublishedScore(model=f"intfloat/multilingual-e5-{size}", value=value, status=status, **given)
         for size, (status, value) in names.items()
-    }
-    monkeypatch.setattr("stele.published.verdicts._index", lambda: scores)
+    ]
+    monkeypatch.setattr("stele.published.verdicts.published", lambda: {"mrtydi": scores})
     drawn = panel_series(spec(tmp_path, TODAY), Context(), Results(tmp_path))
     assert {part.series.key: part.panel.printed for part in drawn} == {
         "e5": {"e5": {118.0: 0.4}},

@@ -83,7 +83,7 @@ def own_checkpoint(record: Mapping[str, Any], model: str) -> Mapping[str, Any]:
     return checkpoint if checkpoint.get("model") == model else {}
 
 
-def _encoded(record: Mapping[str, Any]) -> Mapping[str, Any]:
+def encoded(record: Mapping[str, Any]) -> Mapping[str, Any]:
     """Facts about the job that encoded the texts behind an output; {} if no encoder was used."""
     return ancestor(record, "retrieve") or ancestor(record, "encode_pairs")
 
@@ -93,7 +93,7 @@ def encoding_differences(outputs: Mapping[str, Mapping[str, Any]]) -> str:
 
     Outputs without an encoder, such as BM25's, are ignored.
     """
-    encodings = {name: _encoded(record)["encoding"] for name, record in outputs.items() if _encoded(record)}
+    encodings = {name: encoded(record)["encoding"] for name, record in outputs.items() if encoded(record)}
     differences = []
     for key in COMPARED:
         values = {name: encoding.get(key) for name, encoding in encodings.items()}
@@ -104,14 +104,14 @@ def encoding_differences(outputs: Mapping[str, Mapping[str, Any]]) -> str:
 
 def own_encoding(record: Mapping[str, Any]) -> dict[str, Any]:
     """Keys of the encoding behind an output that config.yaml set, with their values."""
-    facts = _encoded(record)
+    facts = encoded(record)
     chosen = facts.get("encoding_decided_by", {}).get("config", ())
     return {key: facts.get("encoding", {}).get(key) for key in chosen}
 
 
 def encoding_notes(record: Mapping[str, Any]) -> list[str]:
     """Notes on the encoding behind an output, for example that prompts in a checkpoint's folder were not used."""
-    return list(_encoded(record).get("encoding_notes", ()))
+    return list(encoded(record).get("encoding_notes", ()))
 
 
 @dataclass(frozen=True)

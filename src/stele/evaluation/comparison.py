@@ -74,9 +74,6 @@ class Choices:
     seed: int = 0
     same_questions: bool = False
 
-    def method(self) -> str:
-        return self.test.describe(self.permutations, self.seed)
-
 
 def of_one_benchmark(systems: Mapping[str, Scores]) -> dict[str, Scores]:
     """Assigns the others' benchmark to systems whose files state none; they must have the same queries."""

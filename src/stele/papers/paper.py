@@ -10,7 +10,6 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, ClassVar, TypeVar
 
@@ -20,7 +19,6 @@ from stele.catalogue import read_yaml
 from stele.catalogue.schema.published import Entry
 from stele.errors import SteleError, unknown
 from stele.files.paths import project_folder
-from stele.files.reading import reading
 from stele.files.strict import Strict, validate
 
 
@@ -120,16 +118,8 @@ def read_paper(folder: Path) -> Paper:
     key = folder.resolve().name
     for path in (folder / FILE, PAPER_TABLES / key / FILE):
         if path.is_file():
-            with reading(path, "paper", "mend it"):
-                content = path.read_bytes()
-            return _read_paper(path, content)
+            return validate(Paper, read_yaml(path), str(path))
     return Paper(name=key)
-
-
-@lru_cache(maxsize=256)
-def _read_paper(path: Path, content: bytes) -> Paper:
-    """Parses paper.yaml, cached by the file's bytes, since every part of a paper asks for it."""
-    return validate(Paper, read_yaml(path), str(path))
 
 
 def papers_in(specs: Path = PAPER_TABLES) -> dict[str, Paper]:

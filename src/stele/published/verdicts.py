@@ -17,7 +17,7 @@ from functools import cache
 from typing import Any, Literal, NamedTuple
 
 from stele import catalogue
-from stele.artifacts.records import GENERATED, LIMITED, STAND_IN, ancestor, encoding_notes, own_checkpoint
+from stele.artifacts.records import GENERATED, LIMITED, STAND_IN, encoded, encoding_notes, own_checkpoint
 from stele.artifacts.results import Metric, Result
 from stele.catalogue.datasets import evaluated_in
 from stele.catalogue.references import AVERAGE, language_of, languages_of, published
@@ -72,7 +72,8 @@ def verdict(
     result: Result, record: Mapping[str, Any], score: PublishedScore, language: str, ours: float, lacking: Sequence[str]
 ) -> Verdict:
     """Judges one number of a result; `lacking` are the languages that our mean should cover and does not."""
-    encoding, decided_by = _encoding(record)
+    facts = encoded(record)
+    encoding, decided_by = facts.get("encoding", {}), facts.get("encoding_decided_by", {})
     incomparable = (
         _incomparable_result(result)
         or _incomparable_score(score, result.benchmark, lacking)
@@ -172,12 +173,6 @@ def other_revision(checkpoint: Mapping[str, Any], score: PublishedScore) -> tupl
     return (f"published of revision {theirs[:12]}, ours is {str(ours)[:12]}",)
 
 
-def _encoding(record: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Sequence[str]]]:
-    """Encoding of a result's texts, and its keys by who decided them."""
-    facts = ancestor(record, "retrieve") or ancestor(record, "encode_pairs")
-    return facts.get("encoding", {}), facts.get("encoding_decided_by", {})
-
-
 def _other_instruction(score: PublishedScore, benchmark: str, encoding: Mapping[str, Any]) -> str:
     """Reason that a number was published with another instruction than ours; "" if not, or if the model takes none.
 
@@ -241,13 +236,13 @@ def _scores(value: CellSource, models: frozenset[str]) -> list[PublishedScore]:
     wanted = frozenset(value.languages)
     exact: list[PublishedScore] = []
     by_language: dict[tuple[str, ...], dict[str, PublishedScore]] = defaultdict(dict)  # source -> language -> number
-    for model in sorted(models):
-        for score in _index().get((value.benchmark, model, value.metric), ()):
-            covered = _covered(value.benchmark, score.subset)
-            if covered == wanted:
-                exact.append(score)
-            if value.average and len(covered) == 1:
-                by_language[_source(score)].setdefault(*covered, score)
+    scores = [score for score in published().get(value.benchmark, ()) if score.metric == value.metric]
+    for score in sorted((score for score in scores if score.model in models), key=lambda score: score.model):
+        covered = _covered(value.benchmark, score.subset)
+        if covered == wanted:
+            exact.append(score)
+        if value.average and len(covered) == 1:
+            by_language[_source(score)].setdefault(*covered, score)
     with_mean = {_source(score) for score in exact}
     means = []
     for source, parts in by_language.items():
@@ -278,13 +273,3 @@ def _covered(benchmark: str, subset: str) -> frozenset[str]:
     if language == AVERAGE:
         return frozenset(() if entry.whole else entry.languages)
     return frozenset([language] if language else languages_of(benchmark, subset))
-
-
-@cache
-def _index() -> dict[tuple[str, str, str], list[PublishedScore]]:
-    """Published numbers by (benchmark, model, metric), in the order of references.tsv."""
-    index = defaultdict(list)
-    for benchmark, scores in published().items():
-        for score in scores:
-            index[benchmark, score.model, score.metric].append(score)
-    return dict(index)

@@ -142,7 +142,7 @@ def write_json(path: Path, files, systems, rows: list[dict], choices: Choices, l
         benchmark=next((system.benchmark for system in systems.values() if system.benchmark), None),
         averaged=choices.average,
         test=choices.test.name,
-        method=choices.method(),
+        method=choices.test.describe(choices.permutations, choices.seed),
         permutations=choices.permutations if choices.test.draws else None,
         resamples=bootstrap.RESAMPLES,
         interval=bootstrap.LEVEL,

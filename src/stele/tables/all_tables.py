@@ -27,9 +27,8 @@ from stele.tables.render.pictures import pictures
 from stele.tables.render.summary import summarise
 from stele.tables.values.cell import table_cells
 from stele.tables.values.context import ContextJob, date_by_hand, read_context
-from stele.tables.values.filled import FilledTable
 from stele.tables.values.lookup import Results
-from stele.tables.values.significance import compare_rows, read_tests
+from stele.tables.values.significance import FilledTable, compare_rows, read_tests
 
 log = logging.getLogger(__name__)
 SUFFIXES = ("html", "md", "tex", "csv")

@@ -267,12 +267,6 @@ def sources(tables: Iterable[Table], figures: Iterable[Figure] = ()) -> Iterator
         yield from ((f"{figure.file}.yaml", value) for value in figure.references())
 
 
-def known_models() -> set[str]:
-    """Models of the catalogue and of config.yaml, if this folder has one; what that adds to the catalogue is added."""
-    config = Path("config.yaml")
-    return {*entries(Model), *(parse_config(read_yaml(config)).models if config.is_file() else ())}
-
-
 def counts(table: Table) -> Counter[str]:
     """Numbers of cells that hold a number, words or a dash; empty for a table that only explains words."""
     if not table.counted:
@@ -305,6 +299,9 @@ def run(args: Check) -> None:
     borrowed = f"{amount(len(compared), 'cell')} of {amount(len(rows), 'row')}"
     print(f"borrowed: {borrowed} compared with the rows they were taken from")
     figures = map(load_figure, sorted(args.specs.glob("**/figure_*.yaml")))
-    names = unknown_names(sources(tables, figures), known_models())
+    config = Path("config.yaml")
+    # read first, since it may add to the catalogue
+    models = parse_config(read_yaml(config)).models if config.is_file() else ()
+    names = unknown_names(sources(tables, figures), {*entries(Model), *models})
     if problems := [*unexplained(tables, occurring), *names, *check.problems(args.specs)]:
         raise SteleError("\n".join(["the tables contradict themselves or their claims:", *problems]))

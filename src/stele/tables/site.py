@@ -37,8 +37,8 @@ from stele.tables.render.pictures import drawn, pictures
 from stele.tables.render.site import NAV, Contents, rows, texts
 from stele.tables.table import FORMATS
 from stele.tables.values.context import Context, context_of
-from stele.tables.values.filled import FilledTable, fill
 from stele.tables.values.lookup import Results
+from stele.tables.values.significance import FilledTable, fill
 
 log = logging.getLogger(__name__)
 JOB = "tables site"

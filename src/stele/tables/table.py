@@ -20,9 +20,8 @@ from stele.papers.table import load_spec
 from stele.tables.render import formats, pages
 from stele.tables.values.cell import count_text, counted
 from stele.tables.values.context import ContextJob, date_by_hand, read_context, refuse
-from stele.tables.values.filled import fill
 from stele.tables.values.lookup import Results
-from stele.tables.values.significance import results_in, tests_record
+from stele.tables.values.significance import fill, results_in, tests_record
 
 log = logging.getLogger(__name__)
 FORMATS = {"md": formats.to_markdown, "tex": formats.to_latex, "csv": formats.to_csv}

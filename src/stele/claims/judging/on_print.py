@@ -230,7 +230,8 @@ def significant(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement:
         if compared.verdict != "holds":
             return compared
         rivals = [pair.right.at for pair in pairs_of(claim.left, claim.rights, paper)]
-        others = [rival for rival in rivals if not _is_baseline(rival)]
+        # of a table without marks the baseline is assumed
+        others = [rival for rival in rivals if rival.significant is not None and rival.target.model != rival.baseline]
         if others:
             whom = f"compare with {others[0].baseline}" if others[0].baseline else "do not say with what they compare"
             return Judgement("undecided", f"the marks of {others[0].place} {whom}, not with {others[0].name}")
@@ -241,11 +242,6 @@ def significant(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement:
         return Judgement("undecided", f"{values[0].at.place} prints no mark of significance there")
     true = _enough(claim.quantifier, sum(mark == claim.marked for mark in marks), len(marks))
     return _decide(true, f"{sum(marks)} of {len(marks)} are marked as significant")
-
-
-def _is_baseline(value: PrintedValue) -> bool:
-    """Whether a table's marks of significance compare with a value's row; assumed if the table marks nothing."""
-    return value.significant is None or value.target.model == value.baseline
 
 
 def count(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement:

@@ -121,8 +121,6 @@ def by_mlqa(case: Case) -> Tokenized:
 
     Raises SteleError for a language that MLQA does not have, and for a question without a gold answer.
     """
-    for query_set in set(case.query_sets):
-        mlqa_tokens("", query_set.collection)
     predictions: list[Tokens | None] = []
     gold: list[list[Tokens]] = []
     for row, query_set in enumerate(case.query_sets):

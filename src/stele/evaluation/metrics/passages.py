@@ -14,7 +14,6 @@ version counts too: 3.10.4 parts "bar—baz" at the dash, 3.5 does not; the lock
 import unicodedata
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Sequence
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +27,7 @@ from stele.files.reading import reading
 
 DATASET = "nltk_punkt"
 FILES = ("abbrev_types.txt", "collocations.tab", "sent_starters.txt", "ortho_context.tab")
+DPR_TOKEN = r"[\p{L}\p{N}\p{M}]+|[^\p{Z}\p{C}]"
 _END = "\0"  # a control character, so in no token
 
 Tokenize = Callable[[str], list[str]]
@@ -80,14 +80,9 @@ def tokens(text: str) -> list[str]:
     >>> tokens("L'homme (1914)")
     ['l', "'", 'homme', '(', '1914', ')']
     """
-    return [token.lower() for token in _dpr_token().findall(unicodedata.normalize("NFD", text))]
-
-
-@cache
-def _dpr_token():
     import regex
 
-    return regex.compile(r"[\p{L}\p{N}\p{M}]+|[^\p{Z}\p{C}]")
+    return [token.lower() for token in regex.findall(DPR_TOKEN, unicodedata.normalize("NFD", text))]
 
 
 def _joined(text: str) -> str:

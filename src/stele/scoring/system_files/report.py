@@ -180,9 +180,10 @@ def _explained(comparisons: Sequence[Comparison], choices: Choices) -> str:
         if choices.correction in corrected
         else ""
     )
+    method = choices.test.describe(choices.permutations, choices.seed)
     together = ", for the average of questions in all languages" if choices.same_questions else ""
     return (
-        f"* p < {choices.level:g}{over}; {choices.method()}.\n"
+        f"* p < {choices.level:g}{over}; {method}.\n"
         f"Interval: percentile bootstrap, {bootstrap.RESAMPLES:,} resamples within each language{together}, "
         f"seed {choices.seed}. A win is a query with a higher value than the baseline's."
     )

@@ -21,9 +21,8 @@ from stele.tables.render import published
 from stele.tables.render.layout import FAIL, difference_text, printed_difference
 from stele.tables.values import numbers
 from stele.tables.values.cell import Cell
-from stele.tables.values.filled import FilledTable
 from stele.tables.values.lookup import STATES, Results
-from stele.tables.values.significance import Comparisons
+from stele.tables.values.significance import Comparisons, FilledTable
 
 # circumstances of a job that say which software ran, not when, where or how fast
 SHOWN_ANYWAY = ("versions", "commit", "python")

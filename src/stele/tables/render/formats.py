@@ -12,8 +12,8 @@ from stele.tables.render.layout import FAIL, VIEWS, Grid, View, delta_of, grids_
 from stele.tables.render.summary import summarise
 from stele.tables.values import numbers
 from stele.tables.values.cell import Cell
-from stele.tables.values.filled import FilledTable
 from stele.tables.values.lookup import Results
+from stele.tables.values.significance import FilledTable
 
 COLUMNS = (
     "paper", "table", "row", "column", "language", "printed_under", "printed", "measured", "difference", "state",

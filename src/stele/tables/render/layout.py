@@ -17,9 +17,8 @@ from stele.papers.table_parts import Column
 from stele.tables.render import published
 from stele.tables.values import numbers
 from stele.tables.values.cell import Cell
-from stele.tables.values.filled import FilledTable
 from stele.tables.values.lookup import STATES
-from stele.tables.values.significance import BETTER, Comparisons, Rank, rank
+from stele.tables.values.significance import BETTER, Comparisons, FilledTable, Rank, rank
 
 T = TypeVar("T")
 View = Literal["side", "difference", "ours", "paper"]

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stele.artifacts.records import Record
@@ -28,8 +29,8 @@ from stele.tables.render.layout import Grid, View, grids_of
 from stele.tables.render.pictures import Picture
 from stele.tables.render.summary import Summary, summarise
 from stele.tables.render.terms import explained
-from stele.tables.values.filled import FilledTable
 from stele.tables.values.lookup import STATES
+from stele.tables.values.significance import FilledTable
 
 if TYPE_CHECKING:
     import jinja2
@@ -85,14 +86,11 @@ class PaperPages(NamedTuple):
 
 def by_paper(drawn: Iterable[Drawn], figures: Iterable[Picture] = ()) -> list[PaperPages]:
     """Groups tables by paper, in their order, with the figures of each paper."""
-    papers: dict[str, PaperPages] = {}
-    figures = list(figures)
-    for table in drawn:
-        if table.table.paper not in papers:
-            of_paper = [figure for figure in figures if figure.paper == table.table.paper]
-            papers[table.table.paper] = PaperPages(table.table.paper, table.table.about, [], of_paper)
-        papers[table.table.paper].tables.append(table)
-    return list(papers.values())
+    papers, figures = [], list(figures)
+    for key, of_paper in groupby(drawn, key=lambda table: table.table.paper):
+        tables = list(of_paper)
+        papers.append(PaperPages(key, tables[0].table.about, tables, [each for each in figures if each.paper == key]))
+    return papers
 
 
 def draw(filled: FilledTable, root: str) -> Drawn:

@@ -18,9 +18,8 @@ from stele.tables.render.layout import FAIL, MISSING, Box, Grid, delta_of, shown
 from stele.tables.values import numbers
 from stele.tables.values.cell import Cell, count_text, counted
 from stele.tables.values.context import Context
-from stele.tables.values.filled import FilledTable
 from stele.tables.values.lookup import STATES
-from stele.tables.values.significance import BETTER, Comparisons, at_guess, comparable_sets
+from stele.tables.values.significance import BETTER, Comparisons, FilledTable, at_guess, comparable_sets
 
 EXPECTED = ("not run", "not built")  # states with many similar reasons
 SHOWN = 5  # most reasons shown for them

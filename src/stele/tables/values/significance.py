@@ -25,9 +25,11 @@ from stele.evaluation import paired, scores
 from stele.evaluation.significance import PERMUTATIONS, correct, load_test
 from stele.files.digests import digest
 from stele.files.formats import amount
+from stele.papers.table import Table
 from stele.papers.table_parts import Significance
 from stele.tables.values import numbers
-from stele.tables.values.cell import Cell
+from stele.tables.values.cell import Cell, table_cells
+from stele.tables.values.context import Context
 from stele.tables.values.lookup import Results
 
 BETTER = "◆"  # the mark of a cell that is significantly better; no paper prints it
@@ -77,6 +79,23 @@ def compare_rows(cells: Sequence[Cell], results: Results) -> Comparisons:
     method = _method(cells, plan, test.describe(PERMUTATIONS, SEED), len(done))
     reasons = [f"{', '.join(dict.fromkeys(rows))}: {why}" for why, rows in untested.items()]
     return Comparisons(done, method, tuple(reasons), tuple(damaged))
+
+
+@dataclass(frozen=True, eq=False)  # compared by identity, so that its views can be cached
+class FilledTable:
+    """A table with its cells from a folder of results, in printed order, and their tests: every format renders it."""
+
+    table: Table
+    cells: Sequence[Cell]
+    context: Context
+    results: Results
+    tests: Comparisons
+
+
+def fill(table: Table, context: Context, results: Results) -> FilledTable:
+    """Looks up and tests all cells of a table."""
+    cells = table_cells(table, context, results)
+    return FilledTable(table, cells, context, results, compare_rows(cells, results))
 
 
 def p_value(test: ModuleType, system: scores.Scores, baseline: scores.Scores, metric: str) -> float:
