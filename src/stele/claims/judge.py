@@ -14,6 +14,7 @@ import math
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import IO, Any, Literal
 
@@ -84,10 +85,8 @@ def write_verdicts(judged: Sequence[JudgedClaim], scale: str, into: Path) -> Non
 
 
 def by_paper(judged: Sequence[JudgedClaim]) -> dict[str, list[JudgedClaim]]:
-    papers: dict[str, list[JudgedClaim]] = {}
-    for claim in judged:
-        papers.setdefault(claim.judging.paper.paper, []).append(claim)
-    return papers
+    grouped = groupby(judged, key=lambda claim: claim.judging.paper.paper)
+    return {paper: list(of_paper) for paper, of_paper in grouped}
 
 
 # --- formats ----------------------------------------------------------------------------------------------------------

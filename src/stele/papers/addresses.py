@@ -172,8 +172,7 @@ def _no_match(place: str, pattern: str, names: Sequence[str], valid: Sequence[tu
 
 def _cells(table: Table) -> Iterator[PrintedValue]:
     for cell in table.cells():
-        parts, printed = tuple(cell.address.split("/")), cell.printed
-        assert printed is not None  # cells of papers' tables are printed
+        parts, printed = tuple(cell.address.split("/")), cell.printed  # every cell of a paper's table is printed
         yield PrintedValue(
             place=f"table {table.number}",
             parts=parts,

@@ -103,9 +103,7 @@ class Figure(PaperPart):
 
     def axis(self, panel: Panel) -> Axis:
         """Vertical axis of a panel."""
-        axis = panel.y or self.y
-        assert axis is not None  # a spec without one is refused
-        return axis
+        return panel.y or self.y  # a spec without one is refused
 
     def target_of(self, panel: Panel, series: Series | None = None, point: Point | None = None) -> Target:
         """Target of a panel, of a series in it or of a point of that series; parts may be missing."""

@@ -75,7 +75,6 @@ class PaperPart(Strict):
 
     @property
     def rank(self) -> tuple[float, str]:
-        """Key by which pages sort papers."""
         return _rank(self.paper, self.about)
 
     @property

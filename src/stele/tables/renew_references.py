@@ -129,7 +129,6 @@ def _git(git_dir: Path, work_tree: Path, *arguments: str) -> str:
 
 
 def _folder(model: str) -> str:
-    """Folder of a model's results in MTEB's repository."""
     return f"results/{model.replace('/', '__', 1)}"
 
 

@@ -111,7 +111,6 @@ class Judging:
 
     @property
     def labels(self) -> set[str]:
-        """Labels of all results that were used."""
         return {label for system in self._systems.values() for label in system.labels}
 
     @property

@@ -50,7 +50,6 @@ class Estimate(NamedTuple):
 
     @property
     def error(self) -> float:
-        """The standard error."""
         return math.sqrt(math.fsum(part.variance for part in self.parts))
 
     @property

@@ -211,9 +211,7 @@ def significant(outcomes: Sequence[tuple[float, float]], shown: Estimate, bar: f
     decided = [difference for p, difference in outcomes if p < ALPHA and difference]
     as_claimed = sum(difference > 0 for difference in decided)
     reason = f"significant in {len(decided)} of {seeds} seeds, {as_claimed} of them as claimed"
-    uncorrected = min(supports, reverses, 1.0)
-    fewest = _seed_count(seeds, shown)
-    return Finding(supports, reverses, shown, fewest, reason, uncorrected=uncorrected, by_test=True)
+    return _by_test(supports, reverses, shown, seeds, reason)
 
 
 def not_significant(outcomes: Sequence[tuple[float, float]], shown: Estimate, bar: float) -> Finding:
@@ -228,14 +226,14 @@ def not_significant(outcomes: Sequence[tuple[float, float]], shown: Estimate, ba
     supports = comparable(shown, bar).supports if decided < most else 1.0
     reverses = 1.0 if abs(shown.mean) < bar else (seeds - most + 1) * of_seeds[most - 1]
     reason = f"significant in {decided} of {seeds} seeds"
+    return _by_test(supports, reverses, shown, seeds, reason)._replace(equivalence=True)
+
+
+def _by_test(supports: float, reverses: float, shown: Estimate, seeds: int, reason: str) -> Finding:
+    """Finding of a test in each of `seeds` seeds; without training there is one outcome, which is enough."""
+    fewest = UNTRAINED if shown.seeds == UNTRAINED else min(seeds, shown.seeds)
     uncorrected = min(supports, reverses, 1.0)
-    fewest = _seed_count(seeds, shown)
-    return Finding(supports, reverses, shown, fewest, reason, equivalence=True, uncorrected=uncorrected, by_test=True)
-
-
-def _seed_count(seeds: int, shown: Estimate) -> int:
-    """Number of seeds that a test by seed rests on; the outcome is one where nothing is trained, and enough."""
-    return UNTRAINED if shown.seeds == UNTRAINED else min(seeds, shown.seeds)
+    return Finding(supports, reverses, shown, fewest, reason, uncorrected=uncorrected, by_test=True)
 
 
 def count(number: float, claimed: float, compare: Compare = eq, unknown: int = 0) -> Verdict:

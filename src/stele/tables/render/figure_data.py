@@ -11,7 +11,7 @@ import csv
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from stele.artifacts.records import read_record
 from stele.errors import SteleError
@@ -81,7 +81,7 @@ def panel_series(figure: Figure, context: Context, results: Results) -> list[Pan
 def _curves(figure: Figure, panel: Panel, context: Context, results: Results) -> Iterator[PanelSeries]:
     panel = _with_published(figure, panel) if figure.paper == TODAY else panel
     for series in figure.series:
-        references = (_reference(figure, panel, series, point) for point in series.points)
+        references = (resolve(figure.target_of(panel, series, point)) for point in series.points)
         outcomes = (lookup_value(context, results, reference) for reference in references)
         yield PanelSeries(panel, series, tuple(map(_without_diverged, outcomes)))
 
@@ -99,7 +99,7 @@ def _with_published(figure: Figure, panel: Panel) -> Panel:
     printed: dict[str, dict[float, float]] = {}
     for series in figure.series:
         for point in series.points:
-            verdicts = published_for(_reference(figure, panel, series, point), None, (), None, {})
+            verdicts = published_for(resolve(figure.target_of(panel, series, point)), None, (), None, {})
             if verdicts and verdicts[0].published.judges:
                 printed.setdefault(series.key, {})[point.place] = verdicts[0].published.value
     return panel.model_copy(update={"printed": printed})
@@ -107,20 +107,16 @@ def _with_published(figure: Figure, panel: Panel) -> Panel:
 
 def _distributions(figure: Figure, panel: Panel, context: Context, results: Results) -> Iterator[PanelSeries]:
     for series in figure.series:
-        outcome, data = find_file(context, results, _reference(figure, panel, series), read_lengths)
+        outcome, data = find_file(context, results, resolve(figure.target_of(panel, series)), read_lengths)
         yield PanelSeries(panel, series, (outcome,), data)
 
 
 def _projections(figure: Figure, panel: Panel, context: Context, results: Results) -> Iterator[PanelSeries]:
     sides = [series.key for series in figure.series]
-    outcome, data = find_file(context, results, _reference(figure, panel), lambda path: read_projection(path, sides))
+    outcome, data = find_file(
+        context, results, resolve(figure.target_of(panel)), lambda path: read_projection(path, sides)
+    )
     yield PanelSeries(panel, None, (outcome,), data)
-
-
-def _reference(figure: Figure, *place: Any) -> CellSource:
-    reference = resolve(figure.target_of(*place))
-    assert reference is not None  # the spec's validation guarantees it
-    return reference
 
 
 # --- files ------------------------------------------------------------------------------------------------------------

@@ -80,7 +80,6 @@ class Grid:
 
     @property
     def lines(self) -> list[GridLine]:
-        """The lines of all sections."""
         return [line for section in self.sections for line in section.lines]
 
     def is_number(self, index: int) -> bool:

@@ -98,7 +98,6 @@ class Difference:
 
     @property
     def words(self) -> str:
-        """Description of the difference in words."""
         texts = [self.rival] if self.rival else []
         texts += [f"{self.mean:+.3g}, interval {self.low:+.3g} to {self.high:+.3g}"]
         texts += [f"smallest difference of interest {self.bar:g}"] if self.bar is not None else []
@@ -146,7 +145,6 @@ class Curve:
 
     @property
     def words(self) -> str:
-        """Description of the curve in words."""
         ends = ", ".join(f"{loss:.2f}" for _, loss in sorted(self.last.items()))
         chance = f"; by chance {self.chance:.2f}" if self.chance is not None else ""
         seeds = amount(len(self.seeds), "seed")

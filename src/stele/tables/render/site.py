@@ -53,7 +53,6 @@ class SiteRow:
 
     @property
     def languages(self) -> list[str]:
-        """The languages that its averages cover."""
         return sorted({code for metric in self.result.metrics.values() for code in metric.languages} - {WHOLE})
 
     @property
@@ -143,7 +142,6 @@ class Contents:
 
     @property
     def generated(self) -> bool:
-        """Whether results are of generated data."""
         return any(label.startswith(GENERATED) for label in self.labels)
 
 

@@ -120,7 +120,6 @@ def _states(cells: Sequence[Cell], grids: Collection[Grid]) -> list[StateNote]:
 
 
 def _row(cell: Cell) -> tuple[str, str]:
-    """Labels of a cell's row and of the row's group."""
     return cell.row.label, cell.group.label
 
 
