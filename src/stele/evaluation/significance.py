@@ -5,7 +5,6 @@
 """
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
@@ -20,22 +19,7 @@ BLOCK = 4096  # permutations drawn at a time: their sums stay in the cache
 _BYTES = 2**24  # of random bits at a time, where there are very many queries
 
 
-class SignificanceTest(ABC):
-    """A test of the mean over strata of the mean of each stratum's paired differences."""
-
-    name: str
-    draws: bool  # whether `permutations` and `seed` matter
-
-    @abstractmethod
-    def describe(self, permutations: int, seed: int) -> str:
-        """Describes the test and its settings in words."""
-
-    @abstractmethod
-    def p_value(self, strata: Sequence[np.ndarray], permutations: int = PERMUTATIONS, seed: int = 0) -> float:
-        """p-value of the mean over `strata` of paired differences, float [n_l]; a macro mean has one per language."""
-
-
-class Fisher(SignificanceTest):
+class Fisher:
     """Fisher's randomisation test for paired scores, two-sided.
 
     Smucker, Allan and Carterette, A comparison of statistical significance tests for information retrieval evaluation
@@ -57,16 +41,19 @@ class Fisher(SignificanceTest):
     """
 
     name = "fisher"
-    draws = True
+    draws = True  # whether `permutations` and `seed` matter
 
     def describe(self, permutations: int, seed: int) -> str:
+        """Describes the test and its settings in words."""
         return (
             f"paired Fisher randomisation, two-sided; {permutations:,} permutations, seed {seed}, "
             f"exact where at most {EXACT} queries differ"
         )
 
     def p_value(self, strata: Sequence[np.ndarray], permutations: int = PERMUTATIONS, seed: int = 0) -> float:
-        """p-value by random signs of all queries' differences, whatever their stratum.
+        """p-value of the mean over `strata` (a macro mean has one per language) of the means of paired differences.
+
+        Each stratum is float [n_l]; the signs of all queries' differences are random, whatever their stratum.
 
         >>> Fisher().p_value([np.array([0.5, 0.25, 0.25])])  # 2 of the 8 outcomes reach the sum of 1
         0.25
@@ -75,7 +62,7 @@ class Fisher(SignificanceTest):
         return randomisation(np.concatenate(contributions), permutations, seed)
 
 
-class TTest(SignificanceTest):
+class TTest:
     """Paired t-test, two-tailed.
 
     For one language it is `scipy.stats.ttest_rel` (Student's test on the n differences, n - 1 degrees of freedom). For
@@ -119,6 +106,7 @@ class TTest(SignificanceTest):
         return float(2 * stdtr(freedom, -abs(t)))
 
 
+SignificanceTest = Fisher | TTest
 TESTS: dict[str, SignificanceTest] = {test.name: test for test in (Fisher(), TTest())}
 
 

@@ -16,13 +16,12 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from statistics import NormalDist
-from types import ModuleType
 from typing import Any, Literal
 
 from stele.artifacts import records
 from stele.errors import Damaged, SteleError
 from stele.evaluation import paired, scores
-from stele.evaluation.significance import PERMUTATIONS, correct, load_test
+from stele.evaluation.significance import PERMUTATIONS, SignificanceTest, correct, load_test
 from stele.files.digests import digest
 from stele.files.formats import amount
 from stele.papers.table import Table
@@ -98,7 +97,7 @@ def fill(table: Table, context: Context, results: Results) -> FilledTable:
     return FilledTable(table, cells, context, results, compare_rows(cells, results))
 
 
-def p_value(test: ModuleType, system: scores.Scores, baseline: scores.Scores, metric: str) -> float:
+def p_value(test: SignificanceTest, system: scores.Scores, baseline: scores.Scores, metric: str) -> float:
     """p-value of the difference between two cells' values, macro-averaged over languages.
 
     Languages that ask the same questions are no samples of their own: their differences are averaged by question.
