@@ -277,7 +277,7 @@ def test_a_number_printed_again_in_percent_or_with_fewer_digits_is_the_same(writ
 
 def test_a_source_that_names_no_row_is_an_error(write):
     tables = [write(ORIGIN), write(BORROWING, **{"row: all/first": "row: all/fist"})]
-    with pytest.raises(SteleError, match="ccp/98 has no row 'all/fist'; did you mean 'all/first'"):
+    with pytest.raises(SteleError, match="ccp/98: unknown row 'all/fist'; did you mean 'all/first'"):
         check.deviations(tables)
     with pytest.raises(SteleError, match="`table` and `row` go together"):
         write(BORROWING, **{", row: all/first": ""})

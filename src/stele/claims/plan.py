@@ -20,7 +20,7 @@ from stele.catalogue import read_yaml
 from stele.claims.judging.pairs import references_of
 from stele.command.arguments import Job, Some, SpecsFolder, Whole
 from stele.config.model import parse_config
-from stele.errors import unknown
+from stele.errors import check_known
 from stele.files.formats import amount, table, write_csv
 from stele.files.paths import read_stamp
 from stele.papers.addresses import load_paper
@@ -117,8 +117,7 @@ def choose(specs: Path, papers: Sequence[str] | None, keys: Sequence[str] | None
                 claims.append(ClaimSelection(paper.paper, claim.key, claim.main, references))
     names = {name for claim in claims for name in (claim.key, claim.name)}
     for key in keys or ():
-        if key not in names:
-            raise unknown("claim", key, names)
+        check_known("claim", key, names)
     return [claim for claim in claims if not keys or claim.key in keys or claim.name in keys]
 
 

@@ -27,7 +27,7 @@ from stele.benchmarks._files import name_in_files
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.published import MtebTask, PublishedBenchmark
 from stele.command.arguments import Job, ResultsFolder
-from stele.errors import SteleError, unknown
+from stele.errors import SteleError, check_known
 from stele.files.atomic import atomic_write_json
 from stele.files.formats import write_csv
 from stele.files.paths import inside
@@ -79,8 +79,7 @@ def run(args: Export) -> None:
     if args.format == "csv":
         table = load_results(args.results_dir)
         if args.model is not None:
-            if args.model not in {*table["model"]}:
-                raise unknown("model", args.model, {*table["model"]}, str(args.results_dir))
+            check_known("model", args.model, {*table["model"]}, str(args.results_dir))
             table = table[table["model"] == args.model]
         write_csv(sys.stdout, [COLUMNS, *table.astype(object).where(table.notna(), "").to_numpy().tolist()])
         return

@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 
 from stele.catalogue import entries, read_yaml
 from stele.catalogue.schema.models import Model
-from stele.errors import SteleError, unknown
+from stele.errors import SteleError, check_known, unknown
 from stele.files.strict import Strict, validate
 from stele.papers.addresses import Address
 from stele.papers.paper import CLAIMS as FILE
@@ -243,8 +243,7 @@ def _corrected(content: dict[str, Any], corrections: Corrections, where: str) ->
     """Applies corrections to the content of claims.yaml. Raises SteleError for a correction of an unknown claim."""
     claims = {claim["key"]: dict(claim) for claim in content["claims"]}
     for correction in corrections.corrections:
-        if correction.key not in claims:
-            raise unknown("claim", correction.key, claims, where)
+        check_known("claim", correction.key, claims, where)
         claims[correction.key] |= {**correction.instead, "corrected": correction.why}
     bars = content["bars"] if corrections.floor is None else {**content["bars"], "floor": corrections.floor}
     return {**content, "bars": bars, "claims": list(claims.values())}

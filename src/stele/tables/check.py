@@ -19,7 +19,7 @@ from stele.catalogue.schema.models import Model
 from stele.claims import check
 from stele.command.arguments import Job
 from stele.config.model import parse_config
-from stele.errors import SteleError, nearest
+from stele.errors import SteleError, unknown
 from stele.files.formats import amount
 from stele.papers.figure import Figure, load_figure
 from stele.papers.names import unknown_names
@@ -147,9 +147,8 @@ def borrowed_cells(tables: Sequence[Table]) -> Iterator[tuple[TableCell, TableCe
             if source is None or source.table not in known:
                 continue
             if (source.table, source.row) not in rows:
-                close = nearest(str(source.row), {row for other, row in rows if other == source.table})
-                hint = f"; did you mean {close!r}?" if close else ""
-                raise SteleError(f"{table.file}.yaml: `sources`: {source.table} has no row {source.row!r}{hint}")
+                valid = {row for other, row in rows if other == source.table}
+                raise unknown("row", str(source.row), valid, f"{table.file}.yaml: `sources`: {source.table}")
             yield cell, rows[source.table, source.row].get(_about(cell))
 
 
@@ -247,10 +246,10 @@ def unexplained(tables: Sequence[Table], deviations_found: Iterable[FoundDeviati
     here = {table.id for table in tables}
     listed = {(table.id, d.at, d.kind): set(d.tables) for table in tables for d in table.deviations}
     occurring = {(d.table, d.address, d.kind): d for d in deviations_found}
-    unknown = [f"{d.table} {d.address}: {d.kind}: {d.says}" for key, d in occurring.items() if key not in listed]
+    unlisted = [f"{d.table} {d.address}: {d.kind}: {d.says}" for key, d in occurring.items() if key not in listed]
     unmatched = sorted(key for key in listed.keys() - occurring.keys() if listed[key] <= here)
     stale = [f"{table} {at}: {kind}: is listed in `deviations` but does not occur" for table, at, kind in unmatched]
-    return unknown + stale
+    return unlisted + stale
 
 
 def originals(tables: Sequence[Table]) -> list[Table]:

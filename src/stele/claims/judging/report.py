@@ -12,7 +12,7 @@ from stele.artifacts import records
 from stele.artifacts.results import result_files
 from stele.catalogue.models import model_label
 from stele.claims.judging import trainings
-from stele.errors import SteleError, unknown
+from stele.errors import SteleError, check_known, unknown
 from stele.files.reading import reading
 
 UNCOMMITTED = "+"  # ends the commit of a result whose tree had changes
@@ -46,8 +46,7 @@ def page_facts(folder: Path, claims: Sequence[Mapping[str, Any]]) -> dict[str, A
     pretrainings = list(trainings.kept(folder).values())
 
     def claim(name: str, state: str) -> Mapping[str, Any]:
-        if name not in by_name:
-            raise unknown("claim", name, by_name)
+        check_known("claim", name, by_name)
         if by_name[name]["state"] != state:
             raise SteleError(f"the page says that {name} is {state}, but it is {by_name[name]['state']}; rewrite it")
         return by_name[name]

@@ -58,7 +58,7 @@ def unfold(filled: FilledTable, place: int, root: str) -> Unfolded:
     """Details of a table's cell number `place`; `root` is the relative path from the page to the folder of results."""
     cell, results = filled.cells[place], filled.results
     names = (cell.group.label, cell.row.label, cell.line.label, cell.column.group, cell.column.header)
-    paths, is_partial = files_of(cell, results), cell.measured and cell.reference is not None and not cell.complete
+    paths, is_partial = files_of(cell, results), cell.measured and not cell.complete
     result = cell.reference.result if cell.reference else None
     return Unfolded(
         id=f"t{cell.table.number:02d}-{place}",

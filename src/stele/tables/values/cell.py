@@ -61,11 +61,7 @@ class Cell(TableCell):
     @property
     def complete(self) -> bool:
         """Whether our value covers all languages of the cell."""
-        return (
-            self.measured
-            and self.reference is not None
-            and len(self.outcome.languages) == len(self.reference.languages)
-        )
+        return self.measured and len(self.outcome.languages) == len(self.reference.languages)
 
 
 def counted(cells: Iterable[Cell]) -> list[Cell]:
