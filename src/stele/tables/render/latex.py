@@ -11,6 +11,7 @@ import re
 import unicodedata
 from functools import lru_cache
 from itertools import groupby
+from operator import itemgetter
 
 from stele.files.formats import neutralised
 from stele.tables.render import direction, page_fit
@@ -58,7 +59,7 @@ def _nested(text: str, levels: list[int], level: int = 0) -> str:
             parts.append(rf"\stele{command}{{{_nested(part, levels[place:end], level + 1)}}}")
         else:
             shown = "".join(direction.MIRRORED.get(char, char) for char in part) if level % 2 else part
-            parts += [_run(script, "".join(run)) for script, run in _runs(shown)]
+            parts += [_run(script, run) for script, run in _runs(shown)]
         place = end
     return "".join(parts)
 
@@ -89,21 +90,15 @@ def _script(char: str) -> str:
     return words[0].partition("-")[0].capitalize()  # the Arabic-Indic digits are of Arabic fonts
 
 
-def _runs(text: str) -> list[tuple[str, list[str]]]:
-    """Splits a text into runs (script, characters); a space or a mark between two letters of a script joins them."""
-    runs: list[tuple[str, list[str]]] = []
-    for place, char in enumerate(text):
-        script = _script(char)
-        before = runs[-1][0] if runs else ""
-        if before and script == "Combining":
-            script = before
-        if before and char == " " and place + 1 < len(text) and _script(text[place + 1]) == before:
-            script = before
-        if runs and script == before:
-            runs[-1][1].append(char)
-        else:
-            runs.append((script, [char]))
-    return runs
+def _runs(text: str) -> list[tuple[str, str]]:
+    """Splits a text into runs (script, text); a space or a mark between two letters of a script joins them."""
+    scripts: list[str] = []
+    for char, following in zip(text, f"{text[1:]} ", strict=False):
+        script, before = _script(char), scripts[-1] if scripts else ""
+        joins = script == "Combining" or (char == " " and _script(following) == before)
+        scripts.append(before if before and joins else script)
+    runs = groupby(zip(scripts, text, strict=True), key=itemgetter(0))
+    return [(script, "".join(char for _, char in run)) for script, run in runs]
 
 
 def _run(script: str, run: str) -> str:
