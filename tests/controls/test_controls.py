@@ -92,7 +92,7 @@ def data_of(plan, name):
 def output_of(plan, root, tmp_path_factory):
     """benchmark -> the file of what its control gives. Rows are built in one run, beside the tables."""
     rows = {name: RunKey(name, *value.split("/")) for name, value in ROWS.items()}
-    outputs = {name: plan.scoring.scored(row, *plan.rows.seeds(row)) for name, row in rows.items()}
+    outputs = {name: plan.rows.scored(row, *plan.rows.seeds(row)) for name, row in rows.items()}
     read = [
         plan.paths.checkpoint("mbert"),
         *(path for name in (*BM25, *BY_HEART, *TRANSLATED) for path in data_of(plan, name).values()),

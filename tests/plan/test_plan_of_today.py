@@ -38,15 +38,15 @@ def test_what_has_no_stand_in_is_not_in_scale_there_and_still_built_by_its_name(
 
 def test_a_folder_of_the_user_s_needs_no_stand_in(miniature, tmp_path):
     plan = miniature(models={"qwen3_8b": {"checkpoint": str(tmp_path)}})
-    assert plan.today.tables.rows.problem(RunKey("belebele", "qwen3_8b", "direct")) is None
+    assert plan.tables_of_today.rows.problem(RunKey("belebele", "qwen3_8b", "direct")) is None
 
 
 def test_a_model_of_one_s_own_gets_a_row(miniature, tmp_path):
     tables = {"mine": ["today/003"], "everywhere": ["all"]}
     own = {name: {"checkpoint": str(tmp_path), "tables": names} for name, names in tables.items()}
     plan = miniature(models=own)
-    assert plan.today.tables.extra_rows("today/03") == ["mine", "everywhere"]
-    assert plan.today.tables.extra_rows("today/05") == ["everywhere"]
+    assert plan.tables_of_today.extra_rows("today/03") == ["mine", "everywhere"]
+    assert plan.tables_of_today.extra_rows("today/05") == ["everywhere"]
     (mine,) = (row for row in plan.requested.context()["extra_rows"] if row["model"] == "mine")
     assert mine["tables"] == ["today/3"]
 

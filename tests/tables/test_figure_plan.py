@@ -42,7 +42,7 @@ def test_the_names_in_a_figure_are_checked_before_its_results_are_built(tmp_path
     folder.mkdir()
     (folder / "paper.yaml").write_text("name: Own\n")
     write_spec(tmp_path, CURVES, **{"cv5": "cv6"})
-    plan = Figures(plan_of().paths, plan_of().rows, (str(folder),))
+    plan = Figures(plan_of().rows, (str(folder),))
     with pytest.raises(SteleError, match=r"figure_98\.yaml: clef: unknown setting 'cv6'; did you mean 'cv5'"):
         plan.results("clir_lm/98")
 

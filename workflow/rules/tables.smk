@@ -163,10 +163,10 @@ rule all_tables:
 # the tables of today's encoders, of no paper: built only when requested
 rule today_tables:
     input:
-        specs=list(map(str, plan.today.tables.specs.values())),
+        specs=list(map(str, plan.tables_of_today.specs.values())),
         context=plan.paths.results("tables/context.json"),
-        tables=plan.today.tables.files(),
-        figures=plan.today.figures.drawn(),
+        tables=plan.tables_of_today.files(),
+        figures=plan.figures_of_today.drawn(),
     output:
         md=plan.paths.results("tables/today_tables.md"),
         tex=plan.paths.results("tables/today_tables.tex"),

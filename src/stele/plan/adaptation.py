@@ -8,8 +8,7 @@ from stele.catalogue.schema.adaptation import AdaptationRules
 from stele.config.model import Adaptation
 from stele.errors import SteleError
 from stele.plan.mining import Mining
-from stele.plan.models import Models
-from stele.plan.paths import HELD_OUT, Inputs, Paths, as_json, pretraining_seed
+from stele.plan.paths import HELD_OUT, Inputs, as_json, pretraining_seed
 from stele.plan.pretraining import Pretraining
 from stele.plan.rows import Rows
 from stele.plan.scoring import Cards
@@ -19,8 +18,6 @@ STORE = "mlm"  # its mining recipe reads the documents that all methods and the 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AdaptationParts:
-    paths: Paths
-    models: Models
     mining: Mining
     pretraining: Pretraining
     rows: Rows
@@ -29,7 +26,7 @@ class AdaptationParts:
     @property
     def values(self) -> Adaptation:
         """The value of `adapt` in config.yaml. Raises SteleError if the key is missing."""
-        if adapt := self.paths.settings.config.adapt:
+        if adapt := self.rows.paths.settings.config.adapt:
             return adapt
         raise SteleError("config.yaml: adapt: missing; give --configfile adapt/NAME.yaml, which `stele adapt` writes")
 
@@ -49,7 +46,7 @@ class AdaptationParts:
 
     def results(self) -> list[str]:
         """The results of all seeds of all rows."""
-        return [self.paths.seed_result(row, seeds) for row in self.keys() for seeds in self.rows.seeds(row)]
+        return [self.rows.paths.seed_result(row, seeds) for row in self.keys() for seeds in self.rows.seeds(row)]
 
     def runs(self) -> dict[str, list[str]]:
         """Pretraining seeds by model. The base encoder has a single placeholder seed, since it is not trained."""
@@ -62,12 +59,14 @@ class AdaptationParts:
     def encoders(self) -> dict[str, str]:
         """Records of the pretrained encoders by `model:seed`."""
         runs = self.runs()
-        return {f"{model}:{seed}": self.models.encoder(model, seed) for model in self.trained() for seed in runs[model]}
+        return {
+            f"{model}:{seed}": self.rows.models.encoder(model, seed) for model in self.trained() for seed in runs[model]
+        }
 
     def neighbours(self) -> dict[str, str]:
         """Records of each encoder's search for neighbouring sentences, by `model:seed`."""
         return {
-            f"{model}:{seed}": self.paths.neighbours(model, seed)
+            f"{model}:{seed}": self.rows.paths.neighbours(model, seed)
             for model, seeds in self.runs().items()
             for seed in seeds
         }
@@ -75,23 +74,23 @@ class AdaptationParts:
     def settings(self) -> str:
         """Settings of the comparison behind the verdict, as JSON: methods, benchmarks with metrics, and seeds."""
         benchmarks = {
-            name: {"setting": self.cards.setting(name), "metric": self.cards.data.benchmark(name).metrics[0]}
+            name: {"setting": self.cards.setting(name), "metric": self.rows.data.benchmark(name).metrics[0]}
             for name in self.values.benchmarks
         }
-        seeds = self.paths.settings.config.seeds.pretraining
+        seeds = self.rows.paths.settings.config.seeds.pretraining
         looks = [*(look for look in self.values.looks if look < len(seeds)), len(seeds)]  # also for edited seeds
         return as_json({**self.values.model_dump(), "benchmarks": benchmarks, "seeds": seeds, "looks": looks})
 
     def leakage(self) -> dict[str, str]:
         """Records of a benchmark's texts that occur in the training documents, by benchmark."""
-        return {name: self.paths.leakage(name, self.values.methods[0]) for name in self.values.benchmarks}
+        return {name: self.rows.paths.leakage(name, self.values.methods[0]) for name in self.values.benchmarks}
 
     def held_out(self) -> dict[str, str]:
         """Records, by language, of the held-out documents, which no method is trained on."""
         first = self.values.methods[0]
         store = self.pretraining.stores(first).get(STORE) or next(iter(self.pretraining.stores(first).values()))
         return {
-            code: self.paths.split(HELD_OUT, self.mining.corpus(store, code), code)
+            code: self.rows.paths.split(HELD_OUT, self.mining.corpus(store, code), code)
             for code in self.pretraining.languages(first)
         }
 

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
 
 from stele import catalogue
 from stele.catalogue import user_documents
@@ -16,13 +15,6 @@ from stele.plan.settings import Settings, cached_method, unreadable
 
 KNOWLEDGE = ("wikipedia", "wikidata_items")  # the datasets that the knowledge base is made of
 PACKED = (".xz", ".bz2", ".gz", ".zst")
-
-
-class OwnDump(NamedTuple):
-    """A dump given by the user: bytes of its articles, and whether shards can split it (it has an index or parts)."""
-
-    size: int
-    shared: bool
 
 
 def is_articles(name: str) -> bool:
@@ -122,12 +114,17 @@ class Corpora:
 
         1 for a user's single file without an index, and for a dump of unknown size.
         """
-        users_dump, wiki, sizes = self._own_dump(language), self.wiki(language), self.settings.sizes
-        if users_dump and not users_dump.shared:
+        users_files, wiki, sizes = (
+            self.user_files("wikipedia", language) or {},
+            self.wiki(language),
+            self.settings.sizes,
+        )
+        articles = [size for name, size in users_files.items() if is_articles(name)]
+        if len(articles) == 1 and not any("index" in Path(name).name for name in users_files):
             return 1
         if "wikipedia" in sizes.shards:
             return sizes.shards["wikipedia"]
-        size = users_dump.size if users_dump else self._known_dumps.get(wiki)
+        size = sum(articles) if articles else self._known_dumps.get(wiki)
         size = size or catalogue.load("dump_sizes").get(wiki)
         if size is None or "wikipedia" not in sizes.shard_bytes:
             return 1
@@ -150,14 +147,6 @@ class Corpora:
         known = {} if self.settings.generated else catalogue.load("dump_sizes")
         first, page = self.first("wikipedia"), catalogue.whole(Costs).dump_page
         return known if first is None else {wiki: min(size, round(first * page)) for wiki, size in known.items()}
-
-    @cached_method
-    def _own_dump(self, language: str) -> OwnDump | None:
-        """The user's own dump of a Wikipedia; None if there is none (the job that reads it then reports that)."""
-        files = self.user_files("wikipedia", language) or {}
-        articles = [size for name, size in files.items() if is_articles(name)]
-        shared = len(articles) > 1 or any("index" in Path(name).name for name in files)
-        return OwnDump(sum(articles), shared) if articles else None
 
     @cached_property
     def knowledge_wikis(self) -> list[str]:

@@ -11,7 +11,7 @@ from stele.artifacts.results import RunKey
 from stele.errors import SteleError, check_known
 from stele.papers.names import unknown_names
 from stele.papers.paper import paper_folder
-from stele.plan.paths import Inputs, Paths
+from stele.plan.paths import Inputs
 from stele.plan.rows import Rows
 from stele.plan.tables import spec_inputs
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 class Figures:
     """Figures depend on rows, as tables do; some kinds of figure draw a file that is stored next to a result."""
 
-    paths: Paths
     rows: Rows
     chosen: tuple[str, ...]
 
@@ -69,7 +68,7 @@ class Figures:
         from stele.papers.figure import file_name
 
         seeds = self.rows.seeds(value.result)[:1]  # none: a count
-        return self.paths.results("/".join([value.result.path, *seeds, f"{file_name(value)}.csv"]))
+        return self.rows.paths.results("/".join([value.result.path, *seeds, f"{file_name(value)}.csv"]))
 
     def _can_be_built(self, value: CellSource) -> bool:
         if self.rows.problem(value.result):
@@ -81,7 +80,7 @@ class Figures:
         values = [value for value in self._values[figure] if self._can_be_built(value)]
         if self._figures[figure].from_files:
             return sorted({self._file(value) for value in values})
-        return sorted({self.paths.result(value.result) for value in values})
+        return sorted({self.rows.paths.result(value.result) for value in values})
 
     def result_files(self) -> dict[str, str]:
         """Names, in the context file, of the files that are built for figures, by path."""
@@ -92,12 +91,12 @@ class Figures:
     def inputs(self, w) -> Inputs:
         figure = f"{w.paper}/{w.number}"
         check_known("figure", figure, self.specs, f"papers [{', '.join(self.chosen)}]")
-        return {**spec_inputs(self.specs[figure]), "context": self.paths.context, "results": self.results(figure)}
+        return {**spec_inputs(self.specs[figure]), "context": self.rows.paths.context, "results": self.results(figure)}
 
     def drawn(self) -> list[str]:
         """Paths of all figures, as SVG."""
-        return [self.paths.results(f"tables/{name.replace('/', '/figure_')}.svg") for name in self.specs]
+        return [self.rows.paths.results(f"tables/{name.replace('/', '/figure_')}.svg") for name in self.specs]
 
     def files(self) -> list[str]:
         """Paths of all figures and of the map of all table cells."""
-        return [*self.drawn(), self.paths.results("tables/cell_map.svg")]
+        return [*self.drawn(), self.rows.paths.results("tables/cell_map.svg")]

@@ -36,17 +36,18 @@ class Mining:
     def modules(self, mining: str) -> list[str]:
         return [f"pairs.methods.{self.recipe(mining).method}"]
 
-    def web_corpus(self, language: str) -> str:
-        """The web corpus of a language: the user's documents if given, else CC-100 or the language's substitute."""
+    def corpus(self, mining: str, language: str) -> str:
+        """The corpus that a mining recipe reads in a language: the one it names.
+
+        For `cc100` it is the user's documents if there are any, else CC-100 or the language's substitute.
+        """
+        named = self.recipe(mining).corpus
+        if named != "cc100":
+            return named
         if self.settings.documents:
             return user_documents.DATASET
         substitute = self.settings.language(language).cc100_substitute
-        return substitute.corpus if substitute else "cc100"
-
-    def corpus(self, mining: str, language: str) -> str:
-        """The corpus that a mining recipe reads in a language: the one it names; for `cc100`, the web corpus."""
-        named = self.recipe(mining).corpus
-        return self.web_corpus(language) if named == "cc100" else named
+        return substitute.corpus if substitute else named
 
     def bytes_of_text(self, mining: str, language: str) -> float:
         """Estimated bytes of plain text that a mining recipe reads in a language."""

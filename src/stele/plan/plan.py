@@ -19,12 +19,11 @@ from stele.plan.models import Models, World
 from stele.plan.paths import Paths
 from stele.plan.pretraining import Pretraining
 from stele.plan.protocols import Protocols
-from stele.plan.requested import RequestedOutputs, RowsOfToday, Today
+from stele.plan.requested import RequestedOutputs, RowsOfToday
 from stele.plan.retrieval import Retrieval
 from stele.plan.rows import Rows
 from stele.plan.scoring import Cards, Scoring
 from stele.plan.settings import make_settings
-from stele.plan.shown import Shown
 from stele.plan.sources import Sources
 from stele.plan.stores import Stores
 from stele.plan.tables import Tables
@@ -50,19 +49,18 @@ class Plan:
         self.availability = availability = Availability(models, data, pretraining, finetuning)
         self.sources = sources = Sources(settings, paths, models, data, world, pretraining, finetuning)
         self.calibration = calibration = Calibration(paths, data, protocols, finetuning)
-        shown = Shown(settings, models)
-        of_rows = paths, models, data, protocols, finetuning, availability, sources, calibration, shown
+        of_rows = paths, models, data, protocols, finetuning, availability, sources, calibration
         self.rows = rows = Rows(*of_rows)
-        self.retrieval = Retrieval(paths, models, protocols, world, rows)
-        self.scoring = scoring = Scoring(paths, protocols, rows)
-        self.cards = cards = Cards(paths, rows, scoring, data)
-        self.adaptation = AdaptationParts(paths, models, mining, pretraining, rows, cards)
-        self.tables = tables = Tables(paths, models, protocols, rows, tuple(config.papers))
-        self.figures = figures = Figures(paths, rows, tuple(config.papers))
+        self.retrieval = Retrieval(rows, world)
+        self.scoring = Scoring(rows)
+        self.cards = cards = Cards(rows)
+        self.adaptation = AdaptationParts(mining, pretraining, rows, cards)
+        self.tables = tables = Tables(rows, tuple(config.papers))
+        self.figures = figures = Figures(rows, tuple(config.papers))
         rows_of_today, of_today = RowsOfToday(*of_rows, world), (TODAY,)
-        tables_of_today = Tables(paths, models, protocols, rows_of_today, of_today)
-        self.today = today = Today(tables_of_today, Figures(paths, rows_of_today, of_today))
-        self.requested = RequestedOutputs(availability, sources, rows, tables, figures, today)
+        self.tables_of_today = tables_of_today = Tables(rows_of_today, of_today)
+        self.figures_of_today = figures_of_today = Figures(rows_of_today, of_today)
+        self.requested = RequestedOutputs(rows, tables, figures, tables_of_today, figures_of_today)
 
     def dump_mb(self, wildcards: Mapping[str, str]) -> int:
         """Estimated MB of Wikipedia dumps that a job with these wildcards reads; its resources grow with them."""

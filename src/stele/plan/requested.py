@@ -2,19 +2,17 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from stele import catalogue
 from stele.artifacts.results import RunKey
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.papers.paper import TODAY
-from stele.plan.availability import Availability
 from stele.plan.figures import Figures
 from stele.plan.models import Problem, World
 from stele.plan.paths import Inputs
 from stele.plan.rows import Rows
 from stele.plan.scoring import PUBLISHED
-from stele.plan.sources import Sources
 from stele.plan.tables import Tables, short_name
 
 
@@ -28,10 +26,9 @@ class RowsOfToday(Rows):
     world: World
 
     def problem(self, row: RunKey) -> Problem | None:
-        return super().problem(row) or self._without_standin(row.model)
-
-    def _without_standin(self, model: str) -> Problem | None:
-        settings, root = self.paths.settings, self.models.root(model)
+        if problem := super().problem(row):
+            return problem
+        settings, root = self.paths.settings, self.models.root(row.model)
         user_model = settings.config.models.get(root)
         if not settings.generated or self.world.standin(root) or (user_model and user_model.checkpoint):
             return None
@@ -40,21 +37,13 @@ class RowsOfToday(Rows):
         return "not in scale", f"no stand-in for its checkpoint at the scale {settings.scale_folder}"
 
 
-class Today(NamedTuple):
-    """Tables and figures of today's encoders, as parts of the plan."""
-
-    tables: Tables
-    figures: Figures
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class RequestedOutputs:
-    availability: Availability
-    sources: Sources
     rows: Rows
     tables: Tables
     figures: Figures
-    today: Today
+    tables_of_today: Tables
+    figures_of_today: Figures
 
     @cached_property
     def all_rows(self) -> list[RunKey]:
@@ -64,11 +53,11 @@ class RequestedOutputs:
     @cached_property
     def rows_of_today(self) -> list[RunKey]:
         """All rows of the tables and the figure of today's encoders."""
-        return sorted(self.today.tables.all_rows() | self.today.figures.all_rows())
+        return sorted(self.tables_of_today.all_rows() | self.figures_of_today.all_rows())
 
     def results(self) -> dict[str, str]:
         """Maps each result file (of a row, a single seed or a figure) to its name in the context file."""
-        rows = {self.tables.paths.result(row): row.name for row in (*self.all_rows, *self.rows_of_today)}
+        rows = {self.rows.paths.result(row): row.name for row in (*self.all_rows, *self.rows_of_today)}
         return rows | self.figures.result_files() | self.tables.seed_files()
 
     def table_inputs(self, w) -> Inputs:
@@ -77,7 +66,7 @@ class RequestedOutputs:
 
     def tables_with(self, table: str) -> Tables:
         """The group of tables, papers' or today's encoders', that a table such as `today/01` belongs to."""
-        return self.today.tables if table.startswith(f"{TODAY}/") else self.tables
+        return self.tables_of_today if table.startswith(f"{TODAY}/") else self.tables
 
     def facts_of_tables(self, paper: str) -> tuple[str, ...]:
         """Fact files that a paper's tables and figures read: published numbers, and which models saw test questions."""
@@ -85,39 +74,39 @@ class RequestedOutputs:
 
     def figure_inputs(self, w) -> Inputs:
         """Inputs of a figure's job, for the figures of papers and of today's encoders."""
-        return (self.today.figures if w.paper == TODAY else self.figures).inputs(w)
+        return (self.figures_of_today if w.paper == TODAY else self.figures).inputs(w)
 
     def downloads(self) -> list[str]:
         """Records of all downloads that the chosen tables and the user's own models need, each once."""
         rows = [self.rows.downloads(row) for row in self.all_rows if self.rows.problem(row) is None]
-        user_models = [key for key in self.tables.paths.settings.config.models if self._can_be_had(key)]
-        return sorted(set().union(*rows, *map(self.sources.of_model, user_models)))
+        user_models = [key for key in self.rows.paths.settings.config.models if self._can_be_had(key)]
+        return sorted(set().union(*rows, *map(self.rows.sources.of_model, user_models)))
 
     def _can_be_had(self, model: str) -> bool:
         """Whether a model has a checkpoint whose weights and training texts are available."""
-        availability = self.availability
+        availability = self.rows.availability
         if not availability.models[model].has_encoder or availability.model_problem(model):
             return False
         return not any(map(availability.data.problem, availability.pretraining_data(model).values()))
 
     def knowledge_pairs(self) -> list[tuple[str, str]]:
         """(mining recipe, record) of all knowledge pairs that the rows' models are pretrained on."""
-        models = self.availability.models
+        models = self.rows.availability.models
         trained = {models.pretraining_of(row.model) for row in self.all_rows if row.model in models.all} - {None}
-        return sorted(set().union(*map(self.availability.pretraining.knowledge_pairs, trained)))
+        return sorted(set().union(*map(self.rows.availability.pretraining.knowledge_pairs, trained)))
 
     def statistics(self) -> list[str]:
         """Path of the table of knowledge pair counts, in a list; empty if no chosen row's model reads such pairs."""
-        return [self.tables.paths.results("statistics/knowledge_pairs.md")] if self.knowledge_pairs() else []
+        return [self.rows.paths.results("statistics/knowledge_pairs.md")] if self.knowledge_pairs() else []
 
     def context(self) -> dict[str, Any]:
         """Facts that tables and figures need besides results: scale, reasons for missing rows, the user's own rows."""
-        settings, data = self.tables.paths.settings, self.availability.data
-        problems_of_today = {row: self.today.tables.rows.problem(row) for row in self.rows_of_today}
+        settings, data = self.rows.paths.settings, self.rows.availability.data
+        problems_of_today = {row: self.tables_of_today.rows.problem(row) for row in self.rows_of_today}
         # a row that is in a paper too is built for the paper, so the paper's problem counts
         problems = problems_of_today | {row: self.rows.problem(row) for row in self.all_rows}
         every = [*problems]
-        extra = {table: of.extra_rows(table) for of in (self.tables, self.today.tables) for table in of.specs}
+        extra = {table: of.extra_rows(table) for of in (self.tables, self.tables_of_today) for table in of.specs}
         added = dict.fromkeys(model for models in extra.values() for model in models)
         return {
             "scale": settings.scale_folder,
@@ -132,7 +121,7 @@ class RequestedOutputs:
             "extra_rows": [
                 {
                     "model": model,
-                    "label": self.availability.models[model].label,
+                    "label": self.rows.availability.models[model].label,
                     "tables": [short_name(table) for table, models in extra.items() if model in models],
                 }
                 for model in added

@@ -8,9 +8,8 @@ from stele import catalogue
 from stele.artifacts.results import RunKey
 from stele.catalogue.schema.costs import Checkpoint
 from stele.errors import SteleError, unknown
-from stele.plan.models import Models, World
-from stele.plan.paths import Inputs, Paths, as_json, flags
-from stele.plan.protocols import Protocols
+from stele.plan.models import World
+from stele.plan.paths import Inputs, as_json, flags
 from stele.plan.rows import Rows
 from stele.recipes.encoding import BENCHMARK, SomeEncoding
 
@@ -30,11 +29,8 @@ def projected(w) -> RunKey:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Retrieval:
-    paths: Paths
-    models: Models
-    protocols: Protocols
-    world: World
     rows: Rows
+    world: World
 
     def encodings(self, benchmark: str | None, model: str) -> dict[str, dict[str, Any]]:
         """The keys of a model's encoding by origin. Of several origins with a key, the first one below decides it.
@@ -43,10 +39,10 @@ class Retrieval:
         `benchmark` None, only the keys that hold for all benchmarks. Raises SteleError for a benchmark whose texts no
         encoder encodes.
         """
-        root = self.models.root(model)
-        complete = self.models[root].is_complete  # one of today's encoders, evaluated unchanged
-        overrides = self.models.encoding_overrides(model)
-        entry = self.protocols.data.benchmark(benchmark) if benchmark else None
+        root = self.rows.models.root(model)
+        complete = self.rows.models[root].is_complete  # one of today's encoders, evaluated unchanged
+        overrides = self.rows.models.encoding_overrides(model)
+        entry = self.rows.data.benchmark(benchmark) if benchmark else None
         if entry and entry.encoding is None:
             raise SteleError(
                 f"benchmark {benchmark}: its models are trained for the task, so no encoder encodes its texts"
@@ -71,7 +67,7 @@ class Retrieval:
             protocol = entry.encoding.given()
             if complete and protocol.get("passage_format") == "title_text_pair":
                 protocol = {**protocol, "passage_format": "title_text"}
-            layers += [("scale", self.paths.settings.sizes.encoding.given()), (BENCHMARK, protocol)]
+            layers += [("scale", self.rows.paths.settings.sizes.encoding.given()), (BENCHMARK, protocol)]
 
         by_origin: dict[str, dict[str, Any]] = {}
         decided: set[str] = set()
@@ -88,24 +84,24 @@ class Retrieval:
 
     def windows(self, row: RunKey) -> str:
         """The option --windows, to encode documents in windows; empty if passages are encoded whole."""
-        protocol = self.protocols.data.benchmark(row.benchmark).windows
-        windows = self.protocols.setting(row).get("windows") or (protocol and protocol.given())
+        protocol = self.rows.data.benchmark(row.benchmark).windows
+        windows = self.rows.protocols.setting(row).get("windows") or (protocol and protocol.given())
         return flags({"windows": as_json(windows)}) if windows else ""
 
     def field(self, row: RunKey) -> str:
         """The option --field, the field of a topic that is the query; empty for the collection's default field."""
-        return flags({"field": self.protocols.setting(row).get("field")})
+        return flags({"field": self.rows.protocols.setting(row).get("field")})
 
     def data(self, w) -> dict[str, str]:
         """Records by `dataset:part` of the texts that are encoded or indexed."""
-        return self.protocols.searched(row_of(w))
+        return self.rows.protocols.searched(row_of(w))
 
     def calibration(self, row: RunKey, seeds: str) -> str:
         """The options --calibration and --operation; empty if the setting does not calibrate vectors."""
-        entry = self.protocols.setting(row)
+        entry = self.rows.protocols.setting(row)
         if "calibration" not in entry:
             return ""
-        learnt = self.paths.calibration(row.model, entry["calibration"], seeds)
+        learnt = self.rows.paths.calibration(row.model, entry["calibration"], seeds)
         return flags({"calibration": learnt, "operation": entry["operation"]})
 
     def inputs(self, w) -> Inputs:
@@ -117,10 +113,10 @@ class Retrieval:
 
     def encoded_before(self, w, file: str) -> list[str]:
         """Paths of `file` for each collection that a job of its own encodes because several benchmarks search it."""
-        benchmark, data = self.protocols.data.benchmark(w.benchmark).collections_of, self.protocols.data
+        benchmark, data = self.rows.data.benchmark(w.benchmark).collections_of, self.rows.data
         if not benchmark:
             return []
-        path = self.paths.vectors(file)
+        path = self.rows.paths.vectors(file)
         names = {"benchmark": benchmark, "model": w.model, "setting": w.setting, "seeds": w.seeds}
         return [path.format(**names, collection=part) for part in data.read_languages(w.benchmark)]
 
@@ -134,19 +130,19 @@ class Retrieval:
 
     def collection_data(self, w) -> dict[str, str]:
         """Records of one collection by `dataset:part`."""
-        return self.protocols.data.records(self.protocols.data.benchmark(w.benchmark).data, [w.collection])
+        return self.rows.data.records(self.rows.data.benchmark(w.benchmark).data, [w.collection])
 
     def pair_inputs(self, w) -> Inputs:
         """Inputs of the job of a row that is scored by its vectors. Raises SteleError if the setting has rankings."""
         if not self._gives_vectors(row_of(w)):
-            rows = [row_of(w)._replace(setting=name) for name in self.protocols.settings.get(w.benchmark, {})]
+            rows = [row_of(w)._replace(setting=name) for name in self.rows.protocols.settings.get(w.benchmark, {})]
             valid = [row.setting for row in rows if self._gives_vectors(row)]
             raise unknown("setting of vectors", w.setting, valid, f"results/{w.benchmark}")
         return self.rows.inputs(row_of(w), w.seeds)
 
     def _gives_vectors(self, row: RunKey) -> bool:
         """Whether a row's job gives vectors of pairs instead of rankings."""
-        return self.protocols.is_known(row) and self.rows.kind(row).scored == "vectors"
+        return self.rows.protocols.is_known(row) and self.rows.kind(row).scored == "vectors"
 
     def projection_inputs(self, w) -> Inputs:
         row = projected(w)
@@ -160,10 +156,10 @@ class Retrieval:
         return {**self.rows.inputs(row, w.seeds), "data": list(self.projection_data(w).values())}
 
     def projection_data(self, w) -> dict[str, str]:
-        return self.protocols.data.records([PROJECTED], [w.language])
+        return self.rows.data.records([PROJECTED], [w.language])
 
     def kept_index(self, w) -> str | None:
         """The folder that keeps the index of a search; None if it is not kept or another job encodes the collection."""
-        if not self.paths.settings.config.keep_index or self.vectors(w):
+        if not self.rows.paths.settings.config.keep_index or self.vectors(w):
             return None
-        return self.paths.work(f"index/{row_of(w).path}/{w.seeds}")
+        return self.rows.paths.work(f"index/{row_of(w).path}/{w.seeds}")

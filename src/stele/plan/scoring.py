@@ -9,9 +9,7 @@ from stele.catalogue.schema.benchmarks import Benchmark
 from stele.catalogue.schema.models import Model
 from stele.errors import SteleError
 from stele.files.digests import digest
-from stele.plan.data import Data
-from stele.plan.paths import Inputs, Paths
-from stele.plan.protocols import Protocols
+from stele.plan.paths import Inputs
 from stele.plan.retrieval import row_of
 from stele.plan.rows import Rows, kind_named
 from stele.plan.rows.statistics import STATISTICS, Statistics
@@ -25,19 +23,17 @@ DEFAULT = ("belebele", "miracl_hard_negatives")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Scoring:
-    paths: Paths
-    protocols: Protocols
     rows: Rows
 
     def metrics(self, w) -> list[str]:
-        return self.protocols.protocol(w).metrics
+        return self.rows.protocols.protocol(w).metrics
 
     def same_questions(self, w) -> str | None:
         """The text "same questions" if a benchmark asks the same ones in all languages, which changes intervals.
 
         It is a text because Snakemake compares params without their names, and True might be another param's value.
         """
-        return "same questions" if self.protocols.data.benchmark(w.benchmark).same_questions else None
+        return "same questions" if self.rows.data.benchmark(w.benchmark).same_questions else None
 
     def counting_modules(self, dataset: str) -> list[str]:
         """The module that counts a dataset, chosen by the dataset's name."""
@@ -46,36 +42,29 @@ class Scoring:
 
     def data(self, w) -> dict[str, str]:
         """Records of the judgments by `dataset:part`."""
-        judgments = self.protocols.protocol(w).judgments
-        return self.protocols.data.records(judgments, self.protocols.data.read_languages(w.benchmark))
+        judgments = self.rows.protocols.protocol(w).judgments
+        return self.rows.data.records(judgments, self.rows.data.read_languages(w.benchmark))
 
     def inputs(self, w) -> Inputs:
-        return {"retrieval": self.scored(row_of(w), w.seeds), "data": list(self.data(w).values())}
+        return {"retrieval": self.rows.scored(row_of(w), w.seeds), "data": list(self.data(w).values())}
 
     def counting(self, wildcards) -> Statistics:
         """The kind of row that counts the dataset in the wildcards."""
         return self.rows.kind(RunKey("statistics", wildcards.dataset, "count"))
 
-    def scored(self, row: RunKey, seeds: str) -> str:
-        """Record of the output of a row's job, such as its run, which is then scored."""
-        return self.paths.results(f"{row.path}/{seeds}/{self.rows.kind(row).scored}.json")
-
     def seed_results(self, w) -> list[str]:
         """Paths of the results of a row's single seeds; their mean is the row's result."""
         row = row_of(w)
-        return [self.paths.seed_result(row, seeds) for seeds in self.rows.seeds(row)]
+        return [self.rows.paths.seed_result(row, seeds) for seeds in self.rows.seeds(row)]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Cards:
-    paths: Paths
     rows: Rows
-    scoring: Scoring
-    data: Data
 
     def benchmarks(self, model: str) -> list[str]:
         """Benchmarks on a model's card: those that `cards` in config.yaml names for it, or the default ones."""
-        return self.paths.settings.config.cards.get(model) or list(DEFAULT)
+        return self.rows.paths.settings.config.cards.get(model) or list(DEFAULT)
 
     def rows_of(self, model: str) -> list[RunKey]:
         """The rows of a model's card. Raises SteleError with the reason if one of them cannot be built."""
@@ -98,8 +87,8 @@ class Cards:
 
     def user_data(self, model: str) -> list[str]:
         """Datasets of a model's card that come from the user's folders."""
-        names = {name for benchmark in self.benchmarks(model) for name in self.data.of_benchmark(benchmark)}
-        return sorted(name for name in names if self.data.users_folder(name))
+        names = {name for benchmark in self.benchmarks(model) for name in self.rows.data.of_benchmark(benchmark)}
+        return sorted(name for name in names if self.rows.data.users_folder(name))
 
     def setting(self, benchmark: str) -> str:
         """Setting of a benchmark that evaluates encoders without fine-tuning. Raises SteleError if there is none."""
@@ -118,6 +107,6 @@ class Cards:
         """Inputs of a card's job: the results of the first seed of each row, and the records that were scored."""
         seeds = {row: self.rows.seeds(row)[0] for row in self.rows_of(w.model)}
         return {
-            "results": [self.paths.seed_result(row, seed) for row, seed in seeds.items()],
-            "scored": [self.scoring.scored(row, seed) for row, seed in seeds.items()],
+            "results": [self.rows.paths.seed_result(row, seed) for row, seed in seeds.items()],
+            "scored": [self.rows.scored(row, seed) for row, seed in seeds.items()],
         }

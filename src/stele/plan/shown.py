@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stele.artifacts.results import RunKey
 from stele.papers.paper import PAPER_TABLES
 from stele.plan.models import Models
-from stele.plan.settings import Settings
 
 if TYPE_CHECKING:
     from stele.papers.table_parts import CellSource
@@ -32,31 +29,22 @@ def added_models(models: Models, spec: Path) -> list[str]:
     return added
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Shown:
-    """Languages that tables and figures show, over all papers so that a row's jobs do not depend on `papers:`."""
+def shown_languages(models: Models) -> dict[RunKey, set[str]]:
+    """Languages that the tables and figures of all papers show, by row; a row's jobs do not depend on `papers:`."""
+    languages: dict[RunKey, set[str]] = defaultdict(set)
+    for value in _values(models):
+        languages[value.result] |= {*value.languages}
+    return dict(languages)
 
-    settings: Settings
-    models: Models
 
-    def languages(self, row: RunKey) -> set[str]:
-        """The languages of a row that some table or figure shows; empty if none shows the row."""
-        return self._languages.get(row, set())
+def _values(models: Models) -> Iterator[CellSource]:
+    from stele.papers.figure import load_figure
+    from stele.papers.table import load_spec, references
 
-    @cached_property
-    def _languages(self) -> dict[RunKey, set[str]]:
-        languages: dict[RunKey, set[str]] = defaultdict(set)
-        for value in self._values():
-            languages[value.result] |= {*value.languages}
-        return dict(languages)
-
-    def _values(self) -> Iterator[CellSource]:
-        from stele.papers.figure import load_figure
-        from stele.papers.table import load_spec, references
-
-        elsewhere = [Path(paper) for paper in self.settings.config.papers if "/" in paper]
-        folders = [*sorted(PAPER_TABLES.glob("*/")), *elsewhere]
-        for spec in (path for folder in folders for path in sorted(folder.glob("table_*.yaml"))):
-            yield from references(load_spec(spec), self.settings.config.recompute, added_models(self.models, spec))
-        for spec in (path for folder in folders for path in sorted(folder.glob("figure_*.yaml"))):
-            yield from load_figure(spec).references()
+    config = models.settings.config
+    elsewhere = [Path(paper) for paper in config.papers if "/" in paper]
+    folders = [*sorted(PAPER_TABLES.glob("*/")), *elsewhere]
+    for spec in (path for folder in folders for path in sorted(folder.glob("table_*.yaml"))):
+        yield from references(load_spec(spec), config.recompute, added_models(models, spec))
+    for spec in (path for folder in folders for path in sorted(folder.glob("figure_*.yaml"))):
+        yield from load_figure(spec).references()

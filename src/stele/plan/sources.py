@@ -95,14 +95,10 @@ class Sources:
         encoding = ChainMap(*(values for _, values in self.models.encoding_overrides(model, of_root=False)))
         if (weights := encoding.get("weights", "float32")) != "float32":
             source["weights"] = weights
-        if without := self._same_weights(source.get("checkpoint")):
-            source["instead"] = f"the same weights can be loaded without its code: `checkpoint: {without}`"
+        for twin in catalogue.entries(Model).values():
+            if twin.same_weights_as and twin.same_weights_as == source.get("checkpoint"):
+                source["instead"] = f"the same weights can be loaded without its code: `checkpoint: {twin.checkpoint}`"
         return source
-
-    def _same_weights(self, checkpoint: str | None) -> str | None:
-        """A repository with the same weights that needs no custom code, if the catalogue names one; else None."""
-        known = catalogue.entries(Model).values()
-        return next((model.checkpoint for model in known if checkpoint and model.same_weights_as == checkpoint), None)
 
     @cached_method
     def checkpoint_content(self, model: str) -> str:

@@ -8,9 +8,8 @@ from stele.artifacts.results import RunKey
 from stele.errors import SteleError, check_known
 from stele.papers.names import unknown_names
 from stele.papers.paper import CLAIMS, CORRECTIONS, FILE, paper_folder
-from stele.plan.models import Models, Problem
-from stele.plan.paths import Inputs, Paths
-from stele.plan.protocols import Protocols
+from stele.plan.models import Problem
+from stele.plan.paths import Inputs
 from stele.plan.rows import Rows
 from stele.plan.settings import cached_method
 from stele.plan.shown import added_models
@@ -34,9 +33,6 @@ def spec_inputs(spec: Path) -> Inputs:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Tables:
-    paths: Paths
-    models: Models
-    protocols: Protocols
     rows: Rows
     chosen: tuple[str, ...]
 
@@ -76,16 +72,16 @@ class Tables:
         """The rows of a table, including those of the user's own models. Raises SteleError for unknown names in it."""
         from stele.papers.table import load_spec, references
 
-        table_spec, config = load_spec(self.specs[table]), self.paths.settings.config
+        table_spec, config = load_spec(self.specs[table]), self.rows.paths.settings.config
         values = [*references(table_spec, config.recompute, self.extra_rows(table))]
-        if problems := unknown_names(((str(self.specs[table]), value) for value in values), self.models.all):
+        if problems := unknown_names(((str(self.specs[table]), value) for value in values), self.rows.models.all):
             raise SteleError("\n".join(problems))
         return sorted({value.result for value in values})
 
     @cached_method
     def extra_rows(self, table: str) -> list[str]:
         """Models of config.yaml that get an extra row in a table although its spec does not name them."""
-        return added_models(self.models, self.specs[table])
+        return added_models(self.rows.models, self.specs[table])
 
     def all_rows(self) -> set[RunKey]:
         return {row for table in self.specs for row in self.rows_of(table)}
@@ -99,8 +95,8 @@ class Tables:
         """Paths of the results that a table depends on: those of its rows that can be built."""
         seeds_of_rows = self.seeds(table)
         rows = [row for row in self.rows_of(table) if self.rows.problem(row) is None]
-        by_seed = [self.paths.seed_result(row, name) for row, seeds in seeds_of_rows.items() for name in seeds]
-        return sorted([*by_seed, *(self.paths.result(row) for row in rows if row not in seeds_of_rows)])
+        by_seed = [self.rows.paths.seed_result(row, name) for row, seeds in seeds_of_rows.items() for name in seeds]
+        return sorted([*by_seed, *(self.rows.paths.result(row) for row in rows if row not in seeds_of_rows)])
 
     @cached_method
     def seeds(self, table: str) -> dict[RunKey, list[str]]:
@@ -111,7 +107,7 @@ class Tables:
         from stele.papers.table import load_spec
 
         named = {kind: seeds for kind, seeds in load_spec(self.specs[table]).seeds.given().items() if seeds}
-        chosen = self.paths.settings.config.seeds.model_copy(update=named)
+        chosen = self.rows.paths.settings.config.seeds.model_copy(update=named)
         rows = [row for row in self.rows_of(table) if named and self.rows.problem(row) is None]
         seeds = {row: self.rows.seeds(row, chosen) for row in rows}
         return {row: names for row, names in seeds.items() if names != self.rows.seeds(row)}
@@ -119,13 +115,13 @@ class Tables:
     def seed_files(self) -> dict[str, str]:
         """Names of rows by path, for the results of single seeds that tables read."""
         rows = [item for table in self.specs for item in self.seeds(table).items()]
-        return {self.paths.seed_result(row, name): row.name for row, seeds in rows for name in seeds}
+        return {self.rows.paths.seed_result(row, name): row.name for row, seeds in rows for name in seeds}
 
     def inputs(self, w) -> Inputs:
         table = f"{w.paper}/{w.number}"
         check_known("table", table, self.specs, f"papers [{', '.join(self.chosen)}]")
-        return {**spec_inputs(self.specs[table]), "context": self.paths.context, "results": self.results(table)}
+        return {**spec_inputs(self.specs[table]), "context": self.rows.paths.context, "results": self.results(table)}
 
     def files(self, ending: str = "md") -> list[str]:
         """Paths of all tables in one format."""
-        return [self.paths.table(table, ending) for table in self.specs]
+        return [self.rows.paths.table(table, ending) for table in self.specs]

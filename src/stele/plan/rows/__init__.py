@@ -11,6 +11,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 from stele.artifacts.results import RunKey
@@ -27,7 +28,7 @@ from stele.plan.models import Models, Problem
 from stele.plan.paths import Inputs, Paths
 from stele.plan.protocols import Protocols
 from stele.plan.settings import cached_method
-from stele.plan.shown import Shown
+from stele.plan.shown import shown_languages
 from stele.plan.sources import Sources
 from stele.registry import names_held
 
@@ -128,7 +129,6 @@ class Rows:
     availability: Availability
     sources: Sources
     calibration: Calibration
-    shown: Shown
 
     def kind(self, row: RunKey) -> Kind:
         return kind_named(self.protocols.setting(row)["kind"])(self)
@@ -175,6 +175,15 @@ class Rows:
 
     def downloads(self, row: RunKey) -> set[str]:
         return self.kind(row).downloads(row)
+
+    def scored(self, row: RunKey, seeds: str) -> str:
+        """Record of the output of a row's job, such as its run, which is then scored."""
+        return self.paths.results(f"{row.path}/{seeds}/{self.kind(row).scored}.json")
+
+    @cached_property
+    def shown(self) -> dict[RunKey, set[str]]:
+        """Languages that tables and figures show, by row."""
+        return shown_languages(self.models)
 
     # --- wildcards ----------------------------------------------------------------------------------------------------
     def benchmarks_of(self, rule: str) -> str:

@@ -92,7 +92,7 @@ class Reranked(Dense):
     def left_out(self, row: RunKey) -> dict[str, str]:
         """Pairs without word vectors, and pairs that no table or figure shows, since each would need a training."""
         pairs = self.rows.data.languages(row.benchmark)
-        shown = self.rows.shown.languages(row) or pairs
+        shown = self.rows.shown.get(row) or pairs
         unseen = {pair: "no table or figure shows this pair of the row" for pair in pairs if pair not in shown}
         return unseen | self._lacking(row)
 

@@ -192,9 +192,9 @@ def name_living_run() -> None:
 def targets(plan: Plan, workflow) -> list[str]:
     """What a user may give as a target: a rule without wildcards, a table, a figure, or a result in them."""
     rules = [rule.name for rule in workflow.rules if not rule.has_wildcards()]
-    tables = [path for group in (plan.tables, plan.today.tables) for name in FORMATS for path in group.files(name)]
+    tables = [path for group in (plan.tables, plan.tables_of_today) for name in FORMATS for path in group.files(name)]
     rows = [*plan.requested.all_rows, *plan.requested.rows_of_today]
-    return [*rules, *tables, *plan.figures.files(), *plan.today.figures.drawn(), *map(plan.paths.result, rows)]
+    return [*rules, *tables, *plan.figures.files(), *plan.figures_of_today.drawn(), *map(plan.paths.result, rows)]
 
 
 def missing_target(target: str, valid: list[str]) -> str:
