@@ -26,8 +26,8 @@ def before(plan, output: str) -> list[str]:
         made = plan.finetuning.inputs(wildcards(model=model, recipe=recipe))
         inputs = [made["encoder"], *made["negatives"]]
     elif kind == "hard_negatives":
-        made = plan.finetuning.mining_inputs(wildcards(model=model, recipe=recipe, training_set=rest[0]))
-        inputs = [made["encoder"]]
+        assert plan.finetuning.mining_data(rest[0])
+        inputs = [plan.paths.finetuned(model, recipe, SEEDS)]
     else:
         return []
     for name in inputs:

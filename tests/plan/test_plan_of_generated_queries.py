@@ -33,9 +33,9 @@ def test_a_row_is_tuned_on_queries_for_its_own_documents(paper, language, benchm
     made = plan.finetuning.inputs(SimpleNamespace(model="mbert", recipe=f"qgen-{language}", seeds=SEEDS))
     assert made["encoder"] == f"work/paper/finetuned/mbert/marco_shi/{SEEDS}/record.json"
     assert made["data"] == [f"work/paper/generate_queries/qgen/{language}/record.json"]
-    inputs = plan.transfer.generated_inputs(job(language))
-    assert inputs["generator"] == f"work/paper/generators/qgen/{language}/record.json"
-    assert f"resources/paper/datasets/{benchmark}/all/record.json" in inputs["data"]
+    assert plan.transfer.generator_of("qgen") == "qgen"
+    documents = plan.transfer.documents("qgen", language).values()
+    assert f"resources/paper/datasets/{benchmark}/all/record.json" in documents
     assert plan.transfer.benchmark("qgen", language) == benchmark
     windows = catalogue.entries(Benchmark)[benchmark].windows.given()
     assert json.loads(plan.transfer.windows("qgen", language)) == windows
@@ -44,12 +44,10 @@ def test_a_row_is_tuned_on_queries_for_its_own_documents(paper, language, benchm
 def test_the_generator_of_bengali_is_mbart_50_and_its_translations_are_the_users(plan):
     models = {code: plan.transfer.model("qgen", code) for code in SETS}
     assert models == {**dict.fromkeys(SETS, "mbart"), "bn": "mbart50"}
-    translations = plan.transfer.generator_inputs(job("bn"))["data"]
+    translations = [*plan.transfer.translations("qgen", "bn").values()]
     assert translations == ["resources/paper/datasets/translated_marco/all/record.json"]
-    assert plan.transfer.generator_inputs(job("hi")) == {
-        "generator": "resources/paper/checkpoints/mbart/record.json",
-        "data": [f"resources/paper/datasets/{part}/record.json" for part in ("mmarco/hi", "msmarco_qrels/all")],
-    }
+    of_hindi = [f"resources/paper/datasets/{part}/record.json" for part in ("mmarco/hi", "msmarco_qrels/all")]
+    assert [*plan.transfer.translations("qgen", "hi").values()] == of_hindi
 
 
 def test_a_language_is_called_as_its_model_calls_it(plan):

@@ -1,7 +1,6 @@
 """A snapshot as a model: the files of its step under its own name, in the catalogue, the plan and on disk."""
 
 import json
-from types import SimpleNamespace
 
 import pytest
 from pretrain_runs import SMALL, command
@@ -87,7 +86,7 @@ def test_a_snapshot_s_row_reads_it_and_needs_what_its_pretraining_needs():
     assert of == plan.paths.pretrained("mbert_qlm_rr_10", 1) and last == whole == plan.paths.pretrained(
         "mbert_qlm_rr", 1
     )
-    assert plan.models.snapshot_inputs(SimpleNamespace(model="mbert_qlm_rr_10", pt=1)) == {"encoder": whole}
+    assert plan.models["mbert_qlm_rr_10"].snapshot_of == "mbert_qlm_rr"
     assert plan.models.root("mbert_qlm_rr_10") == plan.models.tokenizer("mbert_qlm_rr_10") == "mbert_uncased"
     assert plan.sources.of_model("mbert_qlm_rr_10") == plan.sources.of_model("mbert_qlm_rr")
     assert plan.availability.pretraining_data("mbert_gsw_qlm_rr_10").keys() == {

@@ -45,7 +45,13 @@ rule neighbours:
 
 rule verdict:
     input:
-        unpack(plan.adaptation.inputs),
+        results=lambda w: plan.adaptation.results(),
+        encoders=lambda w: [*plan.adaptation.encoders().values()],
+        neighbours=lambda w: [*plan.adaptation.neighbours().values()],
+        leakage=lambda w: [*plan.adaptation.leakage().values()],
+        documents=lambda w: plan.pretraining.documents(
+            plan.adaptation.values.methods[0]
+        ),
     output:
         verdict=plan.paths.verdict,
     params:

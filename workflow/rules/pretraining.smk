@@ -28,7 +28,7 @@ rule pretrain:
 # a snapshot of a pretraining becomes a model: its files are exported under the model's name
 rule snapshot:
     input:
-        unpack(plan.models.snapshot_inputs),
+        encoder=lambda w: plan.paths.pretrained(plan.models[w.model].snapshot_of, w.pt),
     output:
         record=plan.paths.work("encoders/{model}/pt{pt}/record.json"),
     wildcard_constraints:

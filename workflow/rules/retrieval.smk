@@ -179,7 +179,8 @@ rule calibrate:
 # mine hard negatives with a fine-tuned encoder, for the next fine-tuning round
 rule hard_negatives:
     input:
-        unpack(plan.finetuning.mining_inputs),
+        encoder=plan.paths.finetuned("{model}", "{recipe}", "{seeds}"),
+        data=lambda w: [*plan.finetuning.mining_data(w.training_set).values()],
     output:
         record=plan.paths.hard_negatives(
             "{model}", "{recipe}", "{training_set}", "{seeds}"

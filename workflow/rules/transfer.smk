@@ -23,7 +23,8 @@ rule title_queries:
 # fine-tunes on translated pairs a model that writes a query for a passage of its language
 rule finetune_generator:
     input:
-        unpack(plan.transfer.generator_inputs),
+        generator=lambda w: plan.paths.checkpoint(plan.transfer.model(w.recipe, w.part)),
+        data=lambda w: [*plan.transfer.translations(w.recipe, w.part).values()],
     output:
         record=plan.paths.generator("{recipe}", "{part}"),
     params:
@@ -48,7 +49,10 @@ rule finetune_generator:
 # a transfer set from a test collection: a generator writes queries for its windows
 rule generate_queries:
     input:
-        unpack(plan.transfer.generated_inputs),
+        generator=lambda w: plan.paths.generator(
+            plan.transfer.generator_of(w.recipe), w.part
+        ),
+        data=lambda w: [*plan.transfer.documents(w.recipe, w.part).values()],
     output:
         record=plan.paths.transfer_set("generate_queries", "{recipe}", "{part}"),
     params:

@@ -8,7 +8,7 @@ from stele.catalogue.schema.adaptation import AdaptationRules
 from stele.config.model import Adaptation
 from stele.errors import SteleError
 from stele.plan.mining import Mining
-from stele.plan.paths import HELD_OUT, Inputs, as_json, pretraining_seed
+from stele.plan.paths import HELD_OUT, as_json, pretraining_seed
 from stele.plan.pretraining import Pretraining
 from stele.plan.rows import Rows
 from stele.plan.scoring import Cards
@@ -92,13 +92,4 @@ class AdaptationParts:
         return {
             code: self.rows.paths.split(HELD_OUT, self.mining.corpus(store, code), code)
             for code in self.pretraining.languages(first)
-        }
-
-    def inputs(self, w) -> Inputs:
-        return {
-            "results": self.results(),
-            "encoders": list(self.encoders().values()),
-            "neighbours": list(self.neighbours().values()),
-            "leakage": list(self.leakage().values()),
-            "documents": self.pretraining.documents(self.values.methods[0]),
         }

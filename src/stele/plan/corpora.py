@@ -34,11 +34,6 @@ def text_a_byte(name: str) -> float:
     return costs.cc100_text if name.endswith(PACKED) else 1.0
 
 
-def _xml_a_byte(name: str) -> float:
-    """Bytes of a dump's file per byte of the same dump compressed."""
-    return 1.0 if name.endswith(PACKED) else catalogue.whole(Costs).wikipedia_xml
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Corpora:
     settings: Settings
@@ -132,13 +127,15 @@ class Corpora:
 
     def dump_mb(self, *languages: str) -> int:
         """Estimated MB of some Wikipedias' dumps, from which time, memory and disk space are estimated."""
-        sizes = []
+        sizes, xml = [], catalogue.whole(Costs).wikipedia_xml  # bytes per byte of the same dump compressed
         for code in languages:
             files = self.user_files("wikipedia", code)
             if files is None:
                 sizes.append(self._known_dumps.get(self.wiki(code), 1 << 20))
             else:
-                sizes += [round(size / _xml_a_byte(name)) for name, size in files.items() if is_articles(name)]
+                for name, size in files.items():
+                    if is_articles(name):
+                        sizes.append(size if name.endswith(PACKED) else round(size / xml))
         return sum(sizes) >> 20
 
     @cached_property

@@ -175,7 +175,3 @@ class Finetuning:
             "data": list(self.training_data(w.recipe).values()),
             "negatives": self.mined_negatives(w),
         }
-
-    def mining_inputs(self, w) -> Inputs:
-        encoder = self.paths.finetuned(w.model, w.recipe, w.seeds)
-        return {"encoder": encoder, "data": list(self.mining_data(w.training_set).values())}

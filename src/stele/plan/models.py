@@ -18,7 +18,7 @@ from stele.errors import SteleError, check_known
 from stele.files.digests import digest
 from stele.files.reading import read_note
 from stele.files.strict import validate
-from stele.plan.paths import Inputs, Paths
+from stele.plan.paths import Paths
 from stele.plan.settings import Settings, cached_method
 from stele.recipes.encoding import SPEC_FILE
 from stele.recipes.pretraining import snapshot_step
@@ -246,10 +246,6 @@ class Models:
         if not (trained := self.pretraining_of(key)):
             return self.paths.checkpoint(key)
         return self.paths.pretrained(trained if self.snapshot_step(key) is None else key, seed)
-
-    def snapshot_inputs(self, w) -> Inputs:
-        """Inputs of a snapshot's job: the record of the pretraining that it is taken from."""
-        return {"encoder": self.paths.pretrained(self[w.model].snapshot_of, w.pt)}
 
 
 @dataclass(frozen=True, eq=False, repr=False)

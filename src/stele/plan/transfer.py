@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from stele.catalogue import recipes
 from stele.plan.data import Data
-from stele.plan.paths import Inputs, Paths, as_json
+from stele.plan.paths import Paths, as_json
 from stele.plan.settings import cached_method
 from stele.recipes.finetuning import GeneratorRecipe
 from stele.recipes.transfer import GeneratedQueriesRecipe, TitleQueriesRecipe
@@ -80,15 +80,3 @@ class Transfer:
         records = {*self.data.records(self.datasets(training_set, language), [language]).values()}
         model = self.written_by(training_set, language)
         return records | ({self.paths.checkpoint(model)} if model else set())
-
-    def generator_inputs(self, w) -> Inputs:
-        return {
-            "generator": self.paths.checkpoint(self.model(w.recipe, w.part)),
-            "data": list(self.translations(w.recipe, w.part).values()),
-        }
-
-    def generated_inputs(self, w) -> Inputs:
-        return {
-            "generator": self.paths.generator(self.generator_of(w.recipe), w.part),
-            "data": list(self.documents(w.recipe, w.part).values()),
-        }
