@@ -88,8 +88,6 @@ def test_pairs_are_mined_from_the_knowledge_bases_and_all_shards_of_their_langua
     plan, w = miniature(), SimpleNamespace(method="clk", part="en-ru")
     bases = {code: f"work/miniature/knowledge_base/{code}/record.json" for code in ("en", "ru")}
     shards = {c: [f"work/miniature/documents/wikipedia/{c}/{n}/record.json" for n in (1, 2)] for c in ("en", "ru")}
-    documents = [*shards["en"], *shards["ru"]]
-    assert plan.mining.knowledge_inputs(w) == {"knowledge_base": [*bases.values()], "documents": documents}
     assert (plan.mining.knowledge_bases(w), plan.mining.knowledge_documents(w)) == (bases, shards)
 
 

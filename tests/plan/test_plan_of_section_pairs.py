@@ -24,14 +24,18 @@ def parts(plan, row=TABLE_2):
 
 
 def test_a_part_reads_its_languages_alone(plan):
-    read = plan.mining.section_inputs(part("de-en"))
-    assert read["vectors"] == [f"resources/paper/datasets/fasttext_aligned/{code}/record.json" for code in ("de", "en")]
-    assert read["knowledge_base"] == [f"work/paper/knowledge_base/{code}/record.json" for code in ("de", "en")]
-    documents = [f"work/paper/documents/wikipedia/{c}/{n}/record.json" for c in ("de", "en")
-                 for n in range(1, plan.corpora.shards(c) + 1)]  # fmt: skip
-    assert read["documents"] == documents
+    w, codes = part("de-en"), ("de", "en")
+    vectors = {code: f"resources/paper/datasets/fasttext_aligned/{code}/record.json" for code in codes}
+    bases = {code: f"work/paper/knowledge_base/{code}/record.json" for code in codes}
+    assert (plan.mining.vectors(w), plan.mining.knowledge_bases(w)) == (vectors, bases)
+    assert plan.mining.knowledge_documents(w) == {
+        code: [
+            f"work/paper/documents/wikipedia/{code}/{n}/record.json" for n in range(1, plan.corpora.shards(code) + 1)
+        ]
+        for code in codes
+    }
     with pytest.raises(SteleError, match="pairs/section_pairs/en-de: no such part; want de-en"):
-        plan.mining.section_inputs(part("en-de"))
+        plan.mining.vectors(part("en-de"))
 
 
 def test_table_2_counts_all_its_pairs_at_the_papers_size(paper, root):

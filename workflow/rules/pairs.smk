@@ -25,7 +25,8 @@ rule mine:
 
 rule knowledge_pairs:
     input:
-        unpack(plan.mining.knowledge_inputs),
+        knowledge_base=lambda w: [*plan.mining.knowledge_bases(w).values()],
+        documents=lambda w: sum(plan.mining.knowledge_documents(w).values(), []),
     output:
         record=plan.paths.work("knowledge_pairs/{method}/{part}/record.json"),
     wildcard_constraints:
@@ -69,7 +70,9 @@ rule tokenise:
 
 rule section_pairs:
     input:
-        unpack(plan.mining.section_inputs),
+        knowledge_base=lambda w: [*plan.mining.knowledge_bases(w).values()],
+        documents=lambda w: sum(plan.mining.knowledge_documents(w).values(), []),
+        vectors=lambda w: [*plan.mining.vectors(w).values()],
     output:
         record=plan.paths.work("knowledge_pairs/{method}/{part}/record.json"),
     wildcard_constraints:

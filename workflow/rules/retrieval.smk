@@ -154,7 +154,8 @@ rule project:
 # learns, without translations, mean and deviation of an encoder's vectors per language, and a rotation per language pair
 rule calibrate:
     input:
-        unpack(plan.calibration.inputs),
+        encoder=lambda w: plan.finetuning.encoder(w.model, None, w.seeds),
+        documents=lambda w: [*plan.calibration.documents(w.recipe).values()],
     output:
         record=plan.paths.calibration("{model}", "{recipe}", "{seeds}"),
     params:

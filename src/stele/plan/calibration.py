@@ -11,7 +11,7 @@ from stele.catalogue import recipes, user_documents
 from stele.catalogue.user_data import listing, part_files
 from stele.plan.data import Data
 from stele.plan.finetuning import Finetuning
-from stele.plan.paths import Inputs, Paths
+from stele.plan.paths import Paths
 from stele.plan.protocols import Protocols
 from stele.plan.settings import cached_method
 from stele.recipes.search import CalibrationRecipe
@@ -93,7 +93,3 @@ class Calibration:
     def downloads(self, recipe: str) -> set[str]:
         """Records of the downloaded texts that a recipe is learnt from."""
         return {self.paths.dataset(self.corpus, code) for code in self.documents(recipe)}
-
-    def inputs(self, w) -> Inputs:
-        encoder = self.finetuning.encoder(w.model, None, w.seeds)
-        return {"encoder": encoder, "documents": list(self.documents(w.recipe).values())}

@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, combinations
+from itertools import combinations
 
 from stele.catalogue import recipes, user_documents
 from stele.errors import SteleError, check_known
 from stele.files.strict import Values
 from stele.plan.corpora import Corpora
-from stele.plan.paths import TRAINING, Inputs, Paths
+from stele.plan.paths import TRAINING, Paths
 from stele.plan.settings import Settings, cached_method
 from stele.recipes.mining import OF_TOKENS, MiningRecipe
 
@@ -108,14 +108,7 @@ class Mining:
         """Records of the knowledge bases by language, for the languages of a part."""
         return {code: self.paths.knowledge_base(code) for code in self.part_codes(w.method, w.part)}
 
-    def knowledge_inputs(self, w) -> Inputs:
-        documents = chain.from_iterable(self.knowledge_documents(w).values())
-        return {"knowledge_base": list(self.knowledge_bases(w).values()), "documents": list(documents)}
-
     def vectors(self, w) -> dict[str, str]:
         """Records of the word vectors by language, for the languages of a part."""
         dataset = self.recipe(w.method).vectors
         return {code: self.paths.dataset(dataset, code) for code in self.part_codes(w.method, w.part)}
-
-    def section_inputs(self, w) -> Inputs:
-        return {**self.knowledge_inputs(w), "vectors": list(self.vectors(w).values())}

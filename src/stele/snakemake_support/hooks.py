@@ -3,7 +3,6 @@
 import atexit
 import gc
 import os
-import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -171,11 +170,6 @@ def _environment(root: Path, main: bool) -> None:
     environment.setdefault("NUMBA_CACHE_DIR", str(Path.cwd() / ".snakemake" / "numba"))
     if main:
         environment["STELE_DRIVER"] = identity(os.getpid())
-
-
-def command_line() -> str:
-    """Arguments with which this Snakemake was started, quoted for a shell."""
-    return shlex.join(sys.argv[1:])
 
 
 def finish_rules(plan: Plan, workflow, root: Path) -> None:

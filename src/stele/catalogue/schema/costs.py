@@ -11,6 +11,7 @@ Whole = Annotated[int, Field(ge=0)]
 Bytes = Annotated[int, Field(gt=0, strict=True)]
 Positive = Annotated[float, Field(gt=0)]
 Counted = Annotated[int, Field(ge=0)] | Annotated[str, Field(pattern=r"^\w+\.\w+$")]  # a number, or dataset.count
+Sum = Annotated[list[Counted], Field(min_length=1)]  # of its items
 
 
 class Share(Strict):
@@ -62,12 +63,8 @@ class SearchedTexts(Strict):
 class BenchmarkSize(SearchedTexts):
     """Numbers of queries and passages that a benchmark encodes and searches."""
 
-    queries: list[Counted] = Field(
-        min_length=1, description="numbers of queries, or dataset.count of datasets.yaml, which are added"
-    )
-    passages: list[Counted] = Field(
-        min_length=1, description="numbers of passages, or dataset.count of datasets.yaml, which are added"
-    )
+    queries: Sum
+    passages: Sum
     windows: Positive = Field(1.0, description="encoded windows per passage, if passages are documents")
     token_windows: Positive = Field(1.0, description="encoded windows per passage in a setting with windows of tokens")
     parallel: bool = Field(False, description="every query exists in all languages of the benchmark's pairs")
@@ -96,15 +93,9 @@ class AnsweredSize(Strict):
 class TrainingSetSize(SearchedTexts):
     """Numbers of training and dev examples, and of the passages among which hard negatives are mined."""
 
-    examples: list[Counted] = Field(
-        min_length=1, description="numbers of training examples, or dataset.count of datasets.yaml, which are added"
-    )
-    dev: list[Counted] = Field(
-        min_length=1, description="numbers of dev examples, or dataset.count of datasets.yaml, which are added"
-    )
-    collection: list[Counted] | None = Field(
-        None, min_length=1, description="numbers of passages among which hard negatives are mined, which are added"
-    )
+    examples: Sum
+    dev: Sum
+    collection: Sum | None = Field(None, description="passages among which hard negatives are mined")
 
 
 class Rates(Strict):
