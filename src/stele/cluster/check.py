@@ -21,6 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from stele.cluster import settings, sinfo, squeue
 from stele.command.arguments import Job, Number
 from stele.errors import SteleError
@@ -119,8 +121,6 @@ def removed_when_ended(folder: Path) -> Iterator[None]:
 
 def prepare(root: Path, folder: Path, cluster_settings: settings.ClusterSettings | None = None) -> None:
     """Copies the project to `folder` with the settings of a check, and with the cluster's settings if given."""
-    import yaml
-
     copy_project(root, folder)
     scale = yaml.safe_load(SCALE.read_text())
     scale["pretraining"]["msm"]["steps"] = STEPS

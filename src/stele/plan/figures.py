@@ -1,23 +1,18 @@
 """The figures of the chosen papers: their specs, the values that each draws, and the files that it depends on."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from stele.artifacts.results import RunKey
 from stele.errors import SteleError, check_known
+from stele.papers.figure import Figure, file_key, file_name, load_figure
 from stele.papers.names import unknown_names
 from stele.papers.paper import paper_folder
+from stele.papers.table_parts import CellSource
 from stele.plan.paths import Inputs
 from stele.plan.rows import Rows
 from stele.plan.tables import spec_inputs
-
-if TYPE_CHECKING:
-    from stele.papers.figure import Figure
-    from stele.papers.table_parts import CellSource
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,8 +33,6 @@ class Figures:
 
     @cached_property
     def _figures(self) -> dict[str, Figure]:
-        from stele.papers.figure import load_figure
-
         return {key: load_figure(path) for key, path in self.specs.items()}
 
     @cached_property
@@ -65,8 +58,6 @@ class Figures:
         return {row.name: seeds[0] for row in rows if (seeds := self.rows.seeds(row))}
 
     def _file(self, value: CellSource) -> str:
-        from stele.papers.figure import file_name
-
         seeds = self.rows.seeds(value.result)[:1]  # none: a count
         return self.rows.paths.results("/".join([value.result.path, *seeds, f"{file_name(value)}.csv"]))
 
@@ -84,8 +75,6 @@ class Figures:
 
     def result_files(self) -> dict[str, str]:
         """Names, in the context file, of the files that are built for figures, by path."""
-        from stele.papers.figure import file_key
-
         return {self._file(value): file_key(value) for value in self._from_files if self._can_be_built(value)}
 
     def inputs(self, w) -> Inputs:

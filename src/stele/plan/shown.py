@@ -1,24 +1,19 @@
 """Languages of a row that the papers' tables and figures show; other languages need no jobs of their own."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from stele.artifacts.results import RunKey
+from stele.papers.figure import load_figure
 from stele.papers.paper import PAPER_TABLES
+from stele.papers.table import accepts_rows, load_spec, references
+from stele.papers.table_parts import CellSource
 from stele.plan.models import Models
-
-if TYPE_CHECKING:
-    from stele.papers.table_parts import CellSource
 
 
 def added_models(models: Models, spec: Path) -> list[str]:
     """Models of config.yaml that get an extra row in a table although its spec does not name them."""
-    from stele.papers.table import accepts_rows, load_spec
-
     name, fits = f"{spec.parent.name}/{int(spec.stem.removeprefix('table_'))}", None
     added = []
     for key, model in models.all.items():
@@ -38,9 +33,6 @@ def shown_languages(models: Models) -> dict[RunKey, set[str]]:
 
 
 def _values(models: Models) -> Iterator[CellSource]:
-    from stele.papers.figure import load_figure
-    from stele.papers.table import load_spec, references
-
     config = models.settings.config
     elsewhere = [Path(paper) for paper in config.papers if "/" in paper]
     folders = [*sorted(PAPER_TABLES.glob("*/")), *elsewhere]

@@ -8,6 +8,7 @@ from stele.artifacts.results import RunKey
 from stele.errors import SteleError, check_known
 from stele.papers.names import unknown_names
 from stele.papers.paper import CLAIMS, CORRECTIONS, FILE, paper_folder
+from stele.papers.table import load_spec, references
 from stele.plan.models import Problem
 from stele.plan.paths import Inputs
 from stele.plan.rows import Rows
@@ -70,8 +71,6 @@ class Tables:
     @cached_method
     def rows_of(self, table: str) -> list[RunKey]:
         """The rows of a table, including those of the user's own models. Raises SteleError for unknown names in it."""
-        from stele.papers.table import load_spec, references
-
         table_spec, config = load_spec(self.specs[table]), self.rows.paths.settings.config
         values = [*references(table_spec, config.recompute, self.extra_rows(table))]
         if problems := unknown_names(((str(self.specs[table]), value) for value in values), self.rows.models.all):
@@ -104,8 +103,6 @@ class Tables:
 
         If the spec names only pretraining or only fine-tuning seeds, the others are those of the configuration.
         """
-        from stele.papers.table import load_spec
-
         named = {kind: seeds for kind, seeds in load_spec(self.specs[table]).seeds.given().items() if seeds}
         chosen = self.rows.paths.settings.config.seeds.model_copy(update=named)
         rows = [row for row in self.rows_of(table) if named and self.rows.problem(row) is None]

@@ -16,6 +16,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
+from stele.catalogue import read_yaml
 from stele.files.digests import digest
 
 ROOT = Path(__file__).parents[1]
@@ -163,8 +164,6 @@ def _language_facts(module: str) -> list[tuple[str, str, object]]:
     named = re.search(r"^LANGUAGE_FACTS = (\(.*\))", _files(ROOT)[module].read_text("utf-8"), re.MULTILINE)
     if not named:
         return []
-    from stele.catalogue import read_yaml
-
     keys, languages = ast.literal_eval(named[1]), read_yaml(ROOT / LANGUAGES)
     return [(code, key, facts[key]) for code, facts in languages.items() for key in keys if key in facts]
 
@@ -173,8 +172,6 @@ def _language_facts(module: str) -> list[tuple[str, str, object]]:
 def _data_digest(path: Path) -> str:
     """Digest of a data file: of its values if it is YAML, so that comments rerun nothing, else of its bytes."""
     if path.suffix == ".yaml":
-        from stele.catalogue import read_yaml
-
         return digest(read_yaml(path))
     return hashlib.sha256(path.read_bytes()).hexdigest()
 

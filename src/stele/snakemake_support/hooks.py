@@ -7,14 +7,18 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import yaml
 from snakemake.exceptions import WorkflowError
+from snakemake.io import apply_wildcards
 
 from stele import catalogue
+from stele.artifacts import results
 from stele.artifacts.integrity import VERIFY_WHOLE
 from stele.catalogue.schema.costs import rule_facts
 from stele.catalogue.schema.datasets import Dataset
 from stele.cluster import cost_page, job_environment, preflight, requests, settings
 from stele.cluster.work import device
+from stele.command import worker
 from stele.command.parent_watch import hear_interrupts, identity
 from stele.config.model import parse_config
 from stele.config.scale import check_stamp
@@ -33,12 +37,10 @@ from stele.snakemake_support.validate_catalogue import validate_catalogue
 def config_file(workflow, root: Path) -> str:
     """The folder's config.yaml, else the project's; read first, as Snakemake's error names neither file nor line."""
     path = "config.yaml" if Path("config.yaml").exists() else str(root / "config.yaml")
-    if not workflow.modifier.skip_configfile and not catalogue.read_yaml(path):
-        import yaml
-
-        if yaml.safe_load(Path(path).read_text(encoding="utf-8")) is None:  # `{}` is valid
-            raise SteleError(f"{path}: empty; want keys and values, as `scale: miniature`, or remove the file")
-    return path
+    is_read = not workflow.modifier.skip_configfile
+    if is_read and not catalogue.read_yaml(path) and yaml.safe_load(Path(path).read_text(encoding="utf-8")) is None:
+        raise SteleError(f"{path}: empty; want keys and values, as `scale: miniature`, or remove the file")
+    return path  # `{}` is valid
 
 
 def setup(values: Values, workflow, root: Path) -> Plan:
@@ -99,8 +101,6 @@ def setup(values: Values, workflow, root: Path) -> Plan:
                 progress.install(workflow)
                 folder = Path(plan.settings.config.results_dir)
                 if killed and folder.is_dir():  # perhaps after its last job: without jobs no hook writes the manifest
-                    from stele.artifacts import results
-
                     atexit.register(results.write_manifest, folder)
         return plan
     except SteleError as error:
@@ -238,8 +238,6 @@ def on_start(plan: Plan, workflow) -> None:
 
 def _written(job) -> list[str]:
     """Outputs of a job, and the folder of its saved state, which does not depend on `results_dir`."""
-    from snakemake.io import apply_wildcards
-
     state = job.rule.params.get("state")
     return [*map(str, job.output), *([apply_wildcards(state, job.wildcards_dict)] if state else [])]
 
@@ -249,8 +247,6 @@ def _start_worker(rules: Sequence[str]) -> None:
 
     Where a worker cannot start (no sockets, a full disk), jobs take longer, but give the same results.
     """
-    from stele.command import worker
-
     if len(rules) < 2:
         return
     torch = any(rule_facts(rule).environment == "torch" for rule in rules)
@@ -263,8 +259,6 @@ def _start_worker(rules: Sequence[str]) -> None:
 
 def _write_manifest(plan: Plan, workflow) -> None:
     """Writes the manifest of all results after a run that wrote some; tables report results that cannot be read."""
-    from stele.artifacts import results
-
     folder = f"{plan.settings.config.results_dir}/"
     written = any(
         job.name == "claims" or any(path.startswith(folder) for path in job.output)  # that rule has no output

@@ -13,7 +13,10 @@ import time
 from collections import defaultdict
 from typing import Any, NoReturn
 
+import psutil
+
 from stele.cluster import resources
+from stele.command.worker import child_of
 from stele.errors import SteleError, nearest
 from stele.plan.plan import Plan
 from stele.snakemake_support import locks
@@ -225,10 +228,7 @@ def measure_children_of_worker(path: str) -> None:
     """
     if not BENCHMARKED_PROCESSES.applies():
         return
-    import psutil
     from snakemake import benchmark
-
-    from stele.command.worker import child_of
 
     class JobProcess(psutil.Process):
         def children(self, recursive: bool = False) -> list[psutil.Process]:
@@ -319,8 +319,6 @@ def _end_jobs() -> None:
 
 def _family(pid: int) -> list[Any]:
     """Returns a process and its living descendants, as psutil processes; [] for a dead process."""
-    import psutil
-
     try:
         process = psutil.Process(pid)
         return [process, *process.children(recursive=True)]
