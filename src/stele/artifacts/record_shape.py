@@ -8,10 +8,11 @@ needs no digest either, and gets a label that says so.
 
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping
-from functools import cache, partial
+from collections.abc import Iterable, Mapping
+from functools import cache
+from inspect import formatannotation
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_origin
 
 from stele.errors import Damaged, SteleError
 from stele.files.atomic import RECORD
@@ -26,38 +27,20 @@ WHOLE = frozenset({"job", "labels"})  # every record has them
 OF_DATASET = "sources dataset"
 # keys of a dataset's record that a user may write by hand
 USERS_KEYS = WHOLE | {"dataset", "part", "version", "languages", "title", "licence", "origin", "counts"}
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
-def _are_texts(value: Any) -> bool:
-    return isinstance(value, list) and all(map(_is_text, value))
-
-
-def _is_object(value: Any, fits: Callable[[Any], bool] = lambda value: True) -> bool:
-    return isinstance(value, dict) and all(map(fits, value.values()))
-
-
-Kind = tuple[str, Callable[[Any], bool]]
-TEXT: Kind = "a text", _is_text
-TEXTS: Kind = "a list of texts", _are_texts
-OBJECT: Kind = "an object", _is_object
-OF_TEXT: Kind = "an object whose values are texts", partial(_is_object, fits=_is_text)
-OF_TEXTS: Kind = "an object whose values are lists of texts", partial(_is_object, fits=_are_texts)
-OF_OBJECTS: Kind = "an object whose values are objects", partial(_is_object, fits=_is_object)
-ALWAYS: dict[str, Kind] = {"job": TEXT, "labels": TEXTS, "inputs": OF_TEXT, "ancestry": OF_OBJECTS, "versions": OF_TEXT}
+# keys and their types, in every record and ancestor
+ALWAYS = {
+    "job": str,
+    "labels": list[str],
+    "inputs": dict[str, str],
+    "ancestry": dict[str, dict],
+    "versions": dict[str, str],
+}
 # keys that a record may omit or set to null; an ancestor's are never null
-FACTS: dict[str, Kind] = {
-    "model": TEXT,
-    "repository": TEXT,
-    "revision": TEXT,
-    "licence": TEXT,
-    "encoding": OBJECT,
-    "recipe": OBJECT,
-    "encoding_decided_by": OF_TEXTS,
-    "encoding_notes": TEXTS,
+FACTS = {
+    **dict.fromkeys(("model", "repository", "revision", "licence"), str),
+    **dict.fromkeys(("encoding", "recipe"), dict),
+    "encoding_decided_by": dict[str, list[str]],
+    "encoding_notes": list[str],
 }
 
 
@@ -69,11 +52,19 @@ def check(record: Mapping[str, Any], path: Path) -> None:
         _check(facts, ALWAYS | FACTS, f"{path}: ancestry.{name}.")
 
 
-def _check(facts: Mapping[str, Any], wanted: Mapping[str, Kind], where: str) -> None:
+def _check(facts: Mapping[str, Any], wanted: Mapping[str, Any], where: str) -> None:
     for key in wanted.keys() & facts.keys():
-        what, fits = wanted[key]
-        if not fits(facts[key]):
-            raise SteleError(f"{where}{key}: not a readable record (want {what}, found {str(facts[key])[:80]!r})")
+        if not _fits(facts[key], wanted[key]):
+            want, found = formatannotation(wanted[key]), str(facts[key])[:80]
+            raise SteleError(f"{where}{key}: not a readable record (want {want}, found {found!r})")
+
+
+def _fits(value: Any, kind: Any) -> bool:
+    """Whether a value of a JSON text has a type such as str or dict[str, list[str]]."""
+    if not isinstance(value, get_origin(kind) or kind):
+        return False
+    items = value.values() if isinstance(value, dict) else value
+    return all(_fits(item, argument) for argument in get_args(kind)[-1:] for item in items)
 
 
 def seal(record: Mapping[str, Any]) -> dict[str, Any]:

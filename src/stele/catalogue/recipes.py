@@ -4,17 +4,16 @@ The keys of a recipe are those of its class in stele/recipes; some of them only 
 scale replace the file's values; a model's `override` replaces both.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from graphlib import CycleError, TopologicalSorter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import Field
 
 from stele import catalogue
 from stele.catalogue.schema import Facts, choice
 from stele.catalogue.schema.benchmarks import TrainingSet
+from stele.catalogue.schema.models import ModelKeys
 from stele.errors import SteleError, unknown
 from stele.files.strict import Strict, Values, validate
 from stele.recipes import Recipe, mining
@@ -25,9 +24,6 @@ from stele.recipes.scale import Scale
 from stele.recipes.search import CalibrationRecipe
 from stele.recipes.transfer import GeneratedQueriesRecipe, TitleQueriesRecipe
 from stele.registry import module_names
-
-if TYPE_CHECKING:
-    from stele.catalogue.schema.models import ModelKeys
 
 KINDS = {  # section -> how an error calls its entries
     "pairs": "mining recipe",

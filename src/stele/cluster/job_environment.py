@@ -22,6 +22,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from snakemake.shell import shell
+
 from stele.catalogue.schema.models import ModelKeys
 from stele.cluster import settings
 from stele.command.parent_watch import JOB
@@ -39,8 +41,6 @@ def methods(workflow: Any) -> set[str]:
 
 def prepare_software(workflow: Any, root: Path) -> set[str]:
     """Prepares this process for the methods by which software is deployed; returns the methods."""
-    from snakemake.shell import shell
-
     deployed = methods(workflow)
     if CONDA in deployed:  # pip, called by conda, also locks packages that no environment names
         os.environ["PIP_CONSTRAINT"] = " ".join(sorted(path.as_uri() for path in (root / "envs").glob("*.lock.txt")))
@@ -117,8 +117,6 @@ def prepare_node(lines: Sequence[str] = (), contained: bool = False) -> None:
 
     A container has no modules, so for a contained command `setup` runs only once, here.
     """
-    from snakemake.shell import shell
-
     os.environ[JOB] = "1"
     cluster = settings.read()
     if contained:
