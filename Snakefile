@@ -13,7 +13,7 @@ os.environ.update(STELE_PROJECT=os.path.relpath(project))
 
 from stele.artifacts.results import RunKey
 from stele.evaluation.metrics import metric_modules, ranx_lines
-from stele.plan.paths import as_json, assignments, finetuning_seed, flags, option
+from stele.plan.paths import as_json, assignments, finetuning_seed, flags
 from stele.plan.protocols import benchmark_code
 from stele.plan.retrieval import projected, row_of
 from stele.plan.scoring import PUBLISHED

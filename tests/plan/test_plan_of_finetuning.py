@@ -9,7 +9,7 @@ from stele.artifacts.results import RunKey
 from stele.catalogue import recipes
 from stele.errors import SteleError
 from stele.plan.data import Data
-from stele.plan.paths import option
+from stele.plan.paths import flags
 
 SEEDS = "pt0-ft2"
 
@@ -61,7 +61,7 @@ def test_the_command_is_told_of_mined_negatives_and_not_of_who_mines(plan):
         recipe, w = plan.finetuning.recipe(name).given(), wildcards(model="kept", recipe=name)
         mined = recipe.get("negatives") == "mined"
         assert mined == bool(plan.finetuning.inputs(w)["negatives"])
-        assert option("--negatives", *plan.finetuning.mined_negatives(w)).startswith("--negatives ") == mined
+        assert flags({"negatives": plan.finetuning.mined_negatives(w)}).startswith("--negatives ") == mined
         assert not {"start", "miner"} & set(recipe)
     assert not {"negatives", "hard_negative_ratio"} & set(plan.finetuning.recipe("mrtydi").given())
 

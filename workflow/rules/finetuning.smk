@@ -11,7 +11,7 @@ rule finetune:
         code=lambda w: code("finetuning.finetune", *plan.finetuning.modules(w.recipe)),
         recipe=lambda w: as_json(plan.finetuning.recipe(w.recipe).given()),
         training=lambda w: assignments(plan.finetuning.training_data(w.recipe)),
-        negatives=lambda w: option("--negatives", *plan.finetuning.mined_negatives(w)),
+        negatives=lambda w: flags({"negatives": plan.finetuning.mined_negatives(w)}),
         seed=lambda w: finetuning_seed(w.seeds),
         state=plan.paths.state("finetune/{model}/{recipe}/{seeds}"),
     message:

@@ -14,7 +14,7 @@ rule mine:
     params:
         code=lambda w: code("pairs.mine", *plan.mining.modules(w.method)),
         recipe=lambda w: as_json(plan.mining.recipe(w.method).given()),
-        most=lambda w: option("--most", plan.stores.cap(w.method, w.model, w.part)),
+        most=lambda w: flags({"most": plan.stores.cap(w.method, w.model, w.part)}),
         seed=lambda w: plan.settings.sizes.seed,
     message:
         "Mine {wildcards.method} examples in {wildcards.part} with the tokenizer of {wildcards.model}"

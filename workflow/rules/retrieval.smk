@@ -50,7 +50,7 @@ rule retrieve:
         data=lambda w: assignments(plan.retrieval.data(w)),
         threads=plan.settings.sizes.threads,
         vectors=lambda w: flags({"vectors": plan.retrieval.vectors(w)}),
-        keep=lambda w: option("--keep-index", plan.retrieval.kept_index(w)),
+        keep=lambda w: flags({"keep_index": plan.retrieval.kept_index(w)}),
         state=plan.paths.state("retrieve/{benchmark}/{model}/{setting}/{seeds}"),
     message:
         "Retrieve {wildcards.benchmark} with {wildcards.model}, {wildcards.setting} ({wildcards.seeds})"
@@ -82,7 +82,7 @@ rule bm25:
         recipe=lambda w: as_json(plan.rows.kind(row_of(w)).recipe(row_of(w))),
         depth=lambda w: plan.data.benchmark(w.benchmark).depth,
         data=lambda w: assignments(plan.retrieval.data(w)),
-        engine=lambda w: option("--anserini", plan.rows.kind(row_of(w)).anserini),
+        engine=lambda w: flags({"anserini": plan.rows.kind(row_of(w)).anserini}),
         threads=plan.settings.sizes.threads,
         state=plan.paths.state("bm25/{benchmark}/{model}/{setting}/{seeds}"),
     message:
@@ -110,7 +110,7 @@ rule fuse:
         recipe=lambda w: as_json(plan.rows.kind(row_of(w)).recipe(row_of(w))),
         depth=lambda w: plan.data.benchmark(w.benchmark).depth,
         data=lambda w: assignments(plan.rows.kind(row_of(w)).data(row_of(w))),
-        folds=lambda w: option("--folds", plan.rows.kind(row_of(w)).folds),
+        folds=lambda w: flags({"folds": plan.rows.kind(row_of(w)).folds}),
         # the command reads this from the catalogue; as a param it makes a change rerun the job
         ignore_identical_ids=lambda w: plan.data.benchmark(
             w.benchmark

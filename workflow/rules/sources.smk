@@ -15,7 +15,7 @@ rule dataset:
         entry=lambda w: plan.sources.dataset_entry(w.dataset, w.part),
         languages=lambda w: plan.data.part_languages(w.dataset, w.part),
         date=lambda w: plan.sources.dump_date(w.dataset) or "",
-        first=lambda w: option("--first", plan.corpora.first(w.dataset)),
+        first=lambda w: flags({"first": plan.corpora.first(w.dataset)}),
         content=lambda w: plan.sources.user_content(w.dataset, w.part),
         source=lambda w: flags({"source": plan.sources.added_source(w.dataset, w.part)}),
         state=plan.paths.state("dataset/{dataset}/{part}"),

@@ -174,23 +174,14 @@ def assignments(values: Mapping[str, str | Iterable[str]]) -> list[str]:
     return [f"{name}={value if isinstance(value, str) else ','.join(value)}" for name, value in values.items()]
 
 
-def option(flag: str, value: Any = None) -> str:
-    """A flag and its value for the command line; the empty string if the value is None.
-
-    >>> option("--first", 5), option("--first", None)
-    ('--first 5', '')
-    """
-    return "" if value is None else f"{flag} {value}"
-
-
 def flags(values: Mapping[str, Any]) -> str:
     """Formats named values as command-line flags, quoted for a shell; empty and false values are left out.
 
-    >>> flags({"user_data": "my folder", "mirrors": [], "offline": True})
-    "--user-data 'my folder' --offline"
+    >>> flags({"user_data": "my folder", "mirrors": [], "offline": True, "first": 5})
+    "--user-data 'my folder' --offline --first 5"
     """
     words = []
     for name, value in values.items():
         texts = [] if value is True else value if isinstance(value, list) else [value]
         words += [f"--{name.replace('_', '-')}", *texts] if value else []
-    return shlex.join(words)
+    return shlex.join(map(str, words))

@@ -31,23 +31,19 @@ def _typed(kind: Any) -> Check:
 
 
 NOTE = Path(".snakemake/stele-catalogue")
+# files of one typed value, and of entries by name
+WHOLE = (adaptation.AdaptationRules, costs.Costs, published.ReferenceSources)
+ENTRIES = (
+    *(languages.Language, datasets.Dataset, benchmarks.Benchmark, benchmarks.TrainingSet, benchmarks.Analyzer),
+    *(costs.RuleFacts, costs.Device, costs.Checkpoint, published.PublishedBenchmark),
+)
 FILES: dict[str, Check] = {  # by path below stele/
-    "catalogue/languages.yaml": _typed(dict[str, languages.Language]),
-    "catalogue/datasets.yaml": _typed(dict[str, datasets.Dataset]),
+    **{f"catalogue/{kind.FILE}.yaml": _typed(kind) for kind in WHOLE},
+    **{f"catalogue/{kind.FILE}.yaml": _typed(dict[str, kind]) for kind in ENTRIES},
     "catalogue/recipes.yaml": recipes.check_recipes,
     "catalogue/models.yaml": named_models.check_models,
     "catalogue/standins.yaml": models.check_standins,
-    "catalogue/benchmarks.yaml": _typed(dict[str, benchmarks.Benchmark]),
-    "catalogue/training_sets.yaml": _typed(dict[str, benchmarks.TrainingSet]),
     "catalogue/settings.yaml": check_settings,
-    "catalogue/rules.yaml": _typed(dict[str, costs.RuleFacts]),
-    "catalogue/analyzers.yaml": _typed(dict[str, benchmarks.Analyzer]),
-    "catalogue/adaptation.yaml": _typed(adaptation.AdaptationRules),
-    "catalogue/costs.yaml": _typed(costs.Costs),
-    "catalogue/published.yaml": _typed(dict[str, published.PublishedBenchmark]),
-    "catalogue/reference_sources.yaml": _typed(published.ReferenceSources),
-    "catalogue/devices.yaml": _typed(dict[str, costs.Device]),
-    "catalogue/checkpoint_sizes.yaml": _typed(dict[str, costs.Checkpoint]),
     "catalogue/cc100_sizes.yaml": _typed(dict[str, costs.Bytes]),
     "catalogue/dump_sizes.yaml": _typed(dict[str, costs.Bytes]),
     **{f"catalogue/scales/{name}.yaml": scales.check_scale for name in catalogue.scale_names()},
