@@ -13,7 +13,6 @@ from stele.plan.models import Problem
 from stele.plan.paths import Inputs
 from stele.plan.rows import Rows
 from stele.plan.settings import cached_method
-from stele.plan.shown import added_models
 
 
 def short_name(table: str) -> str:
@@ -80,7 +79,7 @@ class Tables:
     @cached_method
     def extra_rows(self, table: str) -> list[str]:
         """Models of config.yaml that get an extra row in a table although its spec does not name them."""
-        return added_models(self.rows.models, self.specs[table])
+        return self.rows.added_models(self.specs[table])
 
     def all_rows(self) -> set[RunKey]:
         return {row for table in self.specs for row in self.rows_of(table)}

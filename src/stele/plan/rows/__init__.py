@@ -9,9 +9,11 @@ from __future__ import annotations
 import importlib
 import re
 from abc import ABC, abstractmethod
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import ClassVar
 
 from stele.artifacts.results import RunKey
@@ -20,6 +22,9 @@ from stele.catalogue.schema import choice
 from stele.config.model import Seeds
 from stele.errors import SteleError, check_known
 from stele.files.strict import Strict, Values, validate
+from stele.papers.figure import load_figure
+from stele.papers.paper import PAPER_TABLES
+from stele.papers.table import accepts_rows, load_spec, references
 from stele.plan.availability import Availability
 from stele.plan.calibration import Calibration
 from stele.plan.data import Data
@@ -28,7 +33,6 @@ from stele.plan.models import Models, Problem
 from stele.plan.paths import Inputs, Paths
 from stele.plan.protocols import Protocols
 from stele.plan.settings import cached_method
-from stele.plan.shown import shown_languages
 from stele.plan.sources import Sources
 from stele.registry import names_held
 
@@ -180,10 +184,30 @@ class Rows:
         """Record of the output of a row's job, such as its run, which is then scored."""
         return self.paths.results(f"{row.path}/{seeds}/{self.kind(row).scored}.json")
 
+    # --- tables and figures -------------------------------------------------------------------------------------------
+    def added_models(self, spec: Path) -> list[str]:
+        """Models of config.yaml that get an extra row in a table although its spec does not name them."""
+        name, fits = f"{spec.parent.name}/{int(spec.stem.removeprefix('table_'))}", None
+        added = []
+        for key, model in self.models.all.items():
+            if "all" in model.tables and fits is None:
+                fits = accepts_rows(load_spec(spec))
+            if name in model.tables or ("all" in model.tables and fits):
+                added.append(key)
+        return added
+
     @cached_property
     def shown(self) -> dict[RunKey, set[str]]:
-        """Languages that tables and figures show, by row."""
-        return shown_languages(self.models)
+        """Languages that the tables and figures of all papers show, by row; a row's jobs do not depend on `papers:`."""
+        config, languages = self.paths.settings.config, defaultdict(set)
+        elsewhere = [Path(paper) for paper in config.papers if "/" in paper]
+        for folder in (*PAPER_TABLES.glob("*/"), *elsewhere):
+            values = [value for path in folder.glob("figure_*.yaml") for value in load_figure(path).references()]
+            for spec in folder.glob("table_*.yaml"):
+                values += references(load_spec(spec), config.recompute, self.added_models(spec))
+            for value in values:
+                languages[value.result] |= {*value.languages}
+        return languages
 
     # --- wildcards ----------------------------------------------------------------------------------------------------
     def benchmarks_of(self, rule: str) -> str:
