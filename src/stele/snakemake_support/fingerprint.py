@@ -14,6 +14,7 @@ import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
+from importlib.util import resolve_name
 from pathlib import Path
 
 from stele.catalogue import read_yaml
@@ -97,23 +98,14 @@ def _read(module: str) -> tuple[str, frozenset[str]]:
 
 def _imported(source: str, path: Path) -> frozenset[str]:
     """Modules of Stele that a file imports, by their short names."""
-    root = ROOT if path.is_relative_to(ROOT) else ROOT.parent
-    inside = ".".join(path.relative_to(root).with_suffix("").parts).removesuffix("__init__").rstrip(".")
-    package = inside if path.name == "__init__.py" else inside.rpartition(".")[0]
+    package = ".".join(path.relative_to(ROOT.parent).parent.parts)
     modules: set[str] = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             modules.update(_name(alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            if node.level:
-                parts = package.split(".") if package else []
-                base = ".".join([*parts[: len(parts) - node.level + 1], *([node.module] if node.module else [])])
-            elif (node.module or "").partition(".")[0] in (PACKAGE, SIBLING):
-                base = _name(node.module or "")
-            else:
-                continue
-            modules.add(base)
-            modules.update(f"{base}.{a.name}".lstrip(".") for a in node.names)
+            module = resolve_name("." * node.level + (node.module or ""), package)
+            modules.update(map(_name, (module, *(f"{module}.{alias.name}" for alias in node.names))))
     return frozenset(modules)
 
 
