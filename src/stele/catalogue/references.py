@@ -32,22 +32,14 @@ def read_references(path: Path) -> list[PublishedScore]:
         rows = csv.DictReader(handle, delimiter="\t", quoting=csv.QUOTE_NONE)
         if tuple(rows.fieldnames or ()) != COLUMNS:
             raise SteleError(f"{path}: want the columns {', '.join(COLUMNS)}; found {', '.join(rows.fieldnames or ())}")
-        scores = [_score(row, f"{path}, line {number}") for number, row in enumerate(rows, start=2)]
+        scores = []
+        for number, row in enumerate(rows, start=2):
+            stated = {key: text for key, text in row.items() if text or key not in NUMBERS}
+            scores.append(validate(PublishedScore, stated, f"{path}, line {number}"))
     for score, count in Counter(score.model_copy(update={"note": ""}) for score in scores).items():
         if count > 1:
             raise SteleError(f"{path}: {score.model} on {score.benchmark} ({score.subset}): found twice for one source")
     return scores
-
-
-def _score(row: Mapping[str, str], where: str) -> PublishedScore:
-    values: dict[str, object] = {key: text for key, text in row.items() if key not in NUMBERS}
-    for key in NUMBERS:
-        if row[key]:
-            try:
-                values[key] = float(row[key])
-            except ValueError:
-                raise SteleError(f"{where}: {key}: {row[key]!r} is not a number") from None
-    return validate(PublishedScore, values, where)
 
 
 @cache
