@@ -7,7 +7,6 @@ from stele.catalogue import whole
 from stele.catalogue.schema.adaptation import AdaptationRules
 from stele.config.model import Adaptation
 from stele.errors import SteleError
-from stele.plan.mining import Mining
 from stele.plan.paths import HELD_OUT, as_json, pretraining_seed
 from stele.plan.pretraining import Pretraining
 from stele.plan.rows import Rows
@@ -18,7 +17,6 @@ STORE = "mlm"  # its mining recipe reads the documents that all methods and the 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AdaptationParts:
-    mining: Mining
     pretraining: Pretraining
     rows: Rows
     cards: Cards
@@ -90,6 +88,6 @@ class AdaptationParts:
         first = self.values.methods[0]
         store = self.pretraining.stores(first).get(STORE) or next(iter(self.pretraining.stores(first).values()))
         return {
-            code: self.rows.paths.split(HELD_OUT, self.mining.corpus(store, code), code)
+            code: self.rows.paths.split(HELD_OUT, self.pretraining.mining.corpus(store, code), code)
             for code in self.pretraining.languages(first)
         }

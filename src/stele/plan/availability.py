@@ -2,26 +2,25 @@
 
 from dataclasses import dataclass
 
-from stele.plan.data import Data
 from stele.plan.finetuning import Finetuning
-from stele.plan.models import Models, Problem
+from stele.plan.models import Problem
 from stele.plan.pretraining import Pretraining
 from stele.plan.settings import cached_method
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Availability:
-    models: Models
-    data: Data
     pretraining: Pretraining
     finetuning: Finetuning
 
     @cached_method
     def model_problem(self, key: str) -> Problem | None:
         """(state, reason) when a model cannot be built, else None: `not built`, `unavailable` or `not in scale`."""
-        if not (trained := self.models.pretraining_of(key)):
-            return self.models.checkpoint_problem(key)
-        of_others = self.model_problem(self.models[trained].base) or self.model_problem(self.models.tokenizer(key))
+        if not (trained := self.pretraining.models.pretraining_of(key)):
+            return self.pretraining.models.checkpoint_problem(key)
+        of_others = self.model_problem(self.pretraining.models[trained].base) or self.model_problem(
+            self.pretraining.models.tokenizer(key)
+        )
         return self.pretraining.problem(trained) or of_others
 
     @cached_method
@@ -41,9 +40,9 @@ class Availability:
     def pretraining_data(self, model: str) -> dict[str, list[str]]:
         """Pretraining corpora of a model and of the models that it starts from, by the pretraining that reads them."""
         groups = {}
-        while trained := self.models.pretraining_of(model):
+        while trained := self.pretraining.models.pretraining_of(model):
             groups[f"pretraining of {trained}"] = sorted({dataset for dataset, _ in self.pretraining.texts(trained)})
-            model = self.models[trained].base
+            model = self.pretraining.models[trained].base
         return groups
 
     @cached_method
@@ -59,6 +58,6 @@ class Availability:
     def data_problem(self, groups: dict[str, list[str]]) -> Problem | None:
         """`unavailable` with the reason if a dataset is not available, or if a group mixes real and generated data."""
         for reader, names in groups.items():
-            if reason := self.data.problem(names) or self.data.mixture_problem(reader, names):
+            if reason := self.pretraining.data.problem(names) or self.pretraining.data.mixture_problem(reader, names):
                 return "unavailable", reason
         return None

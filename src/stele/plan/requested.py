@@ -9,28 +9,25 @@ from stele.artifacts.results import RunKey
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.papers.paper import TODAY
 from stele.plan.figures import Figures
-from stele.plan.models import Problem, World
+from stele.plan.models import Problem
 from stele.plan.paths import Inputs
 from stele.plan.rows import Rows
 from stele.plan.scoring import PUBLISHED
 from stele.plan.tables import Tables, short_name
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class RowsOfToday(Rows):
     """Rows of the tables of today's encoders. At a generated scale, public checkpoints without stand-in are left out.
 
     Such a result can still be requested by name; its checkpoint is then downloaded from the hub.
     """
 
-    world: World
-
     def problem(self, row: RunKey) -> Problem | None:
         if problem := super().problem(row):
             return problem
         settings, root = self.paths.settings, self.models.root(row.model)
         user_model = settings.config.models.get(root)
-        if not settings.generated or self.world.standin(root) or (user_model and user_model.checkpoint):
+        if not settings.generated or self.sources.world.standin(root) or (user_model and user_model.checkpoint):
             return None
         if "checkpoint" not in self.models.checkpoint_source(root):
             return None
@@ -85,13 +82,13 @@ class RequestedOutputs:
     def _can_be_had(self, model: str) -> bool:
         """Whether a model has a checkpoint whose weights and training texts are available."""
         availability = self.rows.availability
-        if not availability.models[model].has_encoder or availability.model_problem(model):
+        if not self.rows.models[model].has_encoder or availability.model_problem(model):
             return False
-        return not any(map(availability.data.problem, availability.pretraining_data(model).values()))
+        return not any(map(self.rows.data.problem, availability.pretraining_data(model).values()))
 
     def knowledge_pairs(self) -> list[tuple[str, str]]:
         """(mining recipe, record) of all knowledge pairs that the rows' models are pretrained on."""
-        models = self.rows.availability.models
+        models = self.rows.models
         trained = {models.pretraining_of(row.model) for row in self.all_rows if row.model in models.all} - {None}
         return sorted(set().union(*map(self.rows.availability.pretraining.knowledge_pairs, trained)))
 
@@ -101,7 +98,7 @@ class RequestedOutputs:
 
     def context(self) -> dict[str, Any]:
         """Facts that tables and figures need besides results: scale, reasons for missing rows, the user's own rows."""
-        settings, data = self.rows.paths.settings, self.rows.availability.data
+        settings, data = self.rows.paths.settings, self.rows.data
         problems_of_today = {row: self.tables_of_today.rows.problem(row) for row in self.rows_of_today}
         # a row that is in a paper too is built for the paper, so the paper's problem counts
         problems = problems_of_today | {row: self.rows.problem(row) for row in self.all_rows}
@@ -121,7 +118,7 @@ class RequestedOutputs:
             "extra_rows": [
                 {
                     "model": model,
-                    "label": self.rows.availability.models[model].label,
+                    "label": self.rows.models[model].label,
                     "tables": [short_name(table) for table, models in extra.items() if model in models],
                 }
                 for model in added

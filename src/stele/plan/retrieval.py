@@ -8,7 +8,6 @@ from stele import catalogue
 from stele.artifacts.results import RunKey
 from stele.catalogue.schema.costs import Checkpoint
 from stele.errors import SteleError, unknown
-from stele.plan.models import World
 from stele.plan.paths import Inputs, as_json, flags
 from stele.plan.rows import Rows
 from stele.recipes.encoding import BENCHMARK, SomeEncoding
@@ -30,7 +29,6 @@ def projected(w) -> RunKey:
 @dataclass(frozen=True, eq=False, repr=False)
 class Retrieval:
     rows: Rows
-    world: World
 
     def encodings(self, benchmark: str | None, model: str) -> dict[str, dict[str, Any]]:
         """The keys of a model's encoding by origin. Of several origins with a key, the first one below decides it.
@@ -54,7 +52,7 @@ class Retrieval:
         if entry and not complete:
             large, public = entry.large, catalogue.entries(Checkpoint).get(root)
             if large and public and public.layers == large.of:
-                layer = self.world.layer(root, large.layer, large.of)
+                layer = self.rows.sources.world.layer(root, large.layer, large.of)
                 layers.append((BENCHMARK, {"pooling": large.pooling, "layer": layer}))
             if entry.pooling and any("pooling" in values for _, values in overrides):
                 layers.append((BENCHMARK, {"pooling": entry.pooling}))
