@@ -187,14 +187,11 @@ class Rows:
     # --- tables and figures -------------------------------------------------------------------------------------------
     def added_models(self, spec: Path) -> list[str]:
         """Models of config.yaml that get an extra row in a table although its spec does not name them."""
-        name, fits = f"{spec.parent.name}/{int(spec.stem.removeprefix('table_'))}", None
-        added = []
-        for key, model in self.models.all.items():
-            if "all" in model.tables and fits is None:
-                fits = accepts_rows(load_spec(spec))
-            if name in model.tables or ("all" in model.tables and fits):
-                added.append(key)
-        return added
+        tables = {key: model.tables for key, model in self.models.all.items() if model.tables}
+        names = {f"{spec.parent.name}/{int(spec.stem.removeprefix('table_'))}"}
+        if any("all" in chosen for chosen in tables.values()) and accepts_rows(load_spec(spec)):
+            names.add("all")
+        return [key for key, chosen in tables.items() if names.intersection(chosen)]
 
     @cached_property
     def shown(self) -> dict[RunKey, set[str]]:
