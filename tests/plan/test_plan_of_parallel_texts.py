@@ -44,4 +44,4 @@ def test_one_job_encodes_and_one_scores_what_it_wrote(miniature):
         assert inputs.keys() == {"encoder", "data"} and len(inputs["data"]) == 1
         wildcards = type("w", (), {**row._asdict(), "seeds": "pt0-ft0"})
         assert plan.scoring.inputs(wildcards)["retrieval"].endswith(f"{row.path}/pt0-ft0/vectors.json")
-        assert plan.scoring.metrics(wildcards) == ["p@1", "p_forward@1", "p_backward@1"]
+        assert plan.protocols.protocol(wildcards).metrics == ["p@1", "p_forward@1", "p_backward@1"]

@@ -15,10 +15,10 @@ rule score:
         code=lambda w: code(
             "scoring.score",
             benchmark_code(w.benchmark),
-            *metric_modules(plan.scoring.metrics(w)),
+            *metric_modules(plan.protocols.protocol(w).metrics),
         ),
-        metrics=lambda w: plan.scoring.metrics(w),
-        ranx_lines=lambda w: ranx_lines(plan.scoring.metrics(w)),
+        metrics=lambda w: plan.protocols.protocol(w).metrics,
+        ranx_lines=lambda w: ranx_lines(plan.protocols.protocol(w).metrics),
         # the command reads these from the catalogue; as params they make a change rerun the job
         ignore_identical_ids=lambda w: plan.data.benchmark(
             w.benchmark

@@ -25,9 +25,6 @@ DEFAULT = ("belebele", "miracl_hard_negatives")
 class Scoring:
     rows: Rows
 
-    def metrics(self, w) -> list[str]:
-        return self.rows.protocols.protocol(w).metrics
-
     def same_questions(self, w) -> str | None:
         """The text "same questions" if a benchmark asks the same ones in all languages, which changes intervals.
 
