@@ -168,16 +168,11 @@ def software() -> dict[str, Any]:
     return {"versions": versions, "python": platform.python_version(), "commit": _commit()}
 
 
-def _device() -> str:
+def _device() -> dict[str, Any]:
     torch = sys.modules.get("torch")  # not imported only for the record
-    if torch is not None and torch.cuda.is_available():
-        return torch.cuda.get_device_name()
-    return f"cpu ({platform.machine()})"
-
-
-def _threads() -> int:
-    torch = sys.modules.get("torch")
-    return torch.get_num_threads() if torch is not None else 1
+    threads = torch.get_num_threads() if torch is not None else 1
+    on_gpu = torch is not None and torch.cuda.is_available()
+    return {"device": torch.cuda.get_device_name() if on_gpu else f"cpu ({platform.machine()})", "threads": threads}
 
 
 def read_record(path: Path | str) -> Record:
@@ -275,8 +270,7 @@ def write_record(
         **facts,
         ANCESTRY: ancestry_of(inputs.values()),
         **software(),
-        "device": _device(),
-        "threads": _threads(),
+        **_device(),
         "host": platform.node(),
         "wall_seconds": round(time.monotonic() - clock.wall, 3),
         "cpu_seconds": round(_cpu_seconds() - clock.cpu, 3),

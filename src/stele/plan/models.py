@@ -135,24 +135,18 @@ class Models:
         released = self[key].released
         return released and released.dataset
 
-    def released_folder(self, key: str) -> str | None:
-        """The local folder of weights that were released outside the hub; None if no folder is given."""
-        released, users = self.released(key), self.settings.config.user_data
-        if released in users:
-            return users[released]
-        if released and self.settings.generated and released in catalogue.load("standins"):
-            return self.paths.resources(f"standins/{released}/{released}")
-        return None
-
     def checkpoint_source(self, key: str) -> dict[str, str]:
         """Source of a model that is not trained here: {"path"}, {"checkpoint", "revision"}, or {} if there is none."""
         model = self[key]
         checkpoint = model.checkpoint
-        if checkpoint in (None, "train", "released"):
-            folder = self.released_folder(key)
-            return {"path": folder} if folder else {}
-        if Path(checkpoint).expanduser().is_dir():
-            return {"path": str(Path(checkpoint).expanduser())}
+        if checkpoint in (None, "train", "released"):  # weights that were released outside the hub
+            released, users = self.released(key), self.settings.config.user_data
+            if released in users:
+                return {"path": users[released]}
+            is_standin = self.settings.generated and released in catalogue.load("standins")
+            return {"path": self.paths.resources(f"standins/{released}/{released}")} if is_standin else {}
+        if (folder := Path(checkpoint).expanduser()).is_dir():
+            return {"path": str(folder)}
         is_standin = self.settings.generated and catalogue.load("standins").get(key, {}).get("repo") == checkpoint
         revision = None if is_standin else model.revision
         return {"checkpoint": checkpoint, "revision": revision or "main"}

@@ -18,9 +18,6 @@ class Calibrated(Dense):
             description="what is done to the vectors: shifted, also scaled, or also rotated (calibrated)"
         )
 
-    def _calibration(self, row: RunKey) -> str:
-        return self.rows.protocols.setting(row)["calibration"]
-
     def problem(self, row: RunKey) -> Problem | None:
         """The problem of the encoder's row, else `unavailable` if no language has text to calibrate on."""
         problem = super().problem(row)
@@ -42,11 +39,12 @@ class Calibrated(Dense):
 
     def inputs(self, row: RunKey, seeds: str) -> Inputs:
         """Inputs of the job: the encoder, the texts, and the calibration learnt for the encoder."""
-        learnt = self.rows.paths.calibration(row.model, self._calibration(row), seeds)
-        return {**super().inputs(row, seeds), "calibration": learnt}
+        recipe = self.rows.protocols.setting(row)["calibration"]
+        return {**super().inputs(row, seeds), "calibration": self.rows.paths.calibration(row.model, recipe, seeds)}
 
     def downloads(self, row: RunKey) -> set[str]:
-        return super().downloads(row) | self.rows.calibration.downloads(self._calibration(row))
+        recipe = self.rows.protocols.setting(row)["calibration"]
+        return super().downloads(row) | self.rows.calibration.downloads(recipe)
 
 
 KINDS = {"calibrated": Calibrated}
