@@ -202,9 +202,11 @@ def scaled(section: str, name: str, sizes: Scale, **changes: Any) -> Any:
     if "threads" in model.model_fields:
         recipe["threads"] = sizes.threads
     for key in ("training_set", "dev_set"):
-        name_of_set = recipe.pop(key, None)
-        if name_of_set:
-            recipe[key] = _training_set(name_of_set)
+        if name_of_set := recipe.pop(key, None):
+            entry = catalogue.entry(TrainingSet, name_of_set)
+            # the module and datasets for the command, the name for the plan
+            data = [name_of_set] if entry.made else entry.data
+            recipe[key] = {"module": entry.module, "data": data, "entry": name_of_set}
     return validate(model, recipe, where)
 
 
@@ -213,9 +215,3 @@ def _named(section: str, name: str, where: str = "") -> Values:
     if name not in recipes:
         raise unknown(KINDS[section], name, recipes, where)
     return recipes[name]
-
-
-def _training_set(name: str) -> Values:
-    """Returns a training set's module and datasets, as a command reads them, and its name for the plan."""
-    entry = catalogue.entry(TrainingSet, name)
-    return {"module": entry.module, "data": [name] if entry.made else entry.data, "entry": name}

@@ -66,17 +66,12 @@ def load_scale(name: str) -> Scale:
         raise unknown("scale", name, catalogue.scale_names(), "scale (or give a .yaml file of your own)")
     _check_stem(name)
     values = whole_scale(catalogue.read_yaml(name), name)
-    _check_corpora(values.get("corpora"), name)
+    limits = values.get("corpora")
+    limited = limits.keys() if isinstance(limits, Mapping) else set()
+    for dataset in limited & catalogue.entries(Dataset).keys() - Corpora.model_fields.keys():
+        wanted = "want cc100: {documents: N} or wikipedia: {pages: N}"
+        raise SteleError(f"{name}: corpora: {dataset} is used whole; {wanted}")
     return validate(Scale, values, name)
-
-
-def _check_corpora(limits: object, name: str) -> None:
-    """Refuses limits under `corpora` for datasets that cannot be cut."""
-    named = limits.keys() if isinstance(limits, Mapping) else set()
-    for dataset in named & catalogue.entries(Dataset).keys() - Corpora.model_fields.keys():
-        raise SteleError(
-            f"{name}: corpora: {dataset} is used whole; want cc100: {{documents: N}} or wikipedia: {{pages: N}}"
-        )
 
 
 def _check_stem(name: str) -> None:
