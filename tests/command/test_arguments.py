@@ -189,3 +189,9 @@ def test_the_text_below_a_field_takes_the_place_of_its_type_s():
     Train.describe()
     described = {name: field.description for name, field in Train.model_fields.items()}
     assert described["training"] == "Data of the training set." and "DATASET" in described["data"]
+
+
+@pytest.mark.parametrize("argument", ["msm=a.json", "msm:en", "msm:en=", "a:b:c=d", "msm:en=a msm:en=b"])
+def test_malformed_named_paths_are_refused(argument):
+    with pytest.raises(SteleError, match=r"want STORE:PART=RECORD|msm:en is given twice"):
+        arguments.named_paths(argument.split(), "--pairs", "STORE:PART=RECORD")

@@ -8,7 +8,6 @@ have collapsed. Snapshots that were kept during training are measured in the sam
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
-from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from stele.artifacts import records
 from stele.artifacts.documents import read_sentences
 from stele.catalogue import whole
 from stele.catalogue.schema.adaptation import AdaptationRules
-from stele.command.arguments import Job, Json, NewRecord, Record, Some, Threads, record_of
+from stele.command.arguments import Job, Json, NewRecord, Record, Some, Threads, named_paths, record_of
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory
 from stele.files.reading import parse_object
@@ -46,7 +45,7 @@ def run(args: Neighbours) -> None:
 
     if args.threads:
         torch.set_num_threads(args.threads)
-    documents = dict(text.partition("=")[::2] for text in args.documents)
+    documents = named_paths(args.documents, "--documents")
     # pairs of sentences by language, for languages with at least two pairs
     candidates = whole(AdaptationRules).held_out.candidates
     texts = {
@@ -66,7 +65,7 @@ def run(args: Neighbours) -> None:
         records.write_record(
             folder / args.output.name,
             job=JOB,
-            inputs={"encoder": args.encoder, **{f"documents:{code}": Path(path) for code, path in documents.items()}},
+            inputs={"encoder": args.encoder, **{f"documents:{code}": path for code, path in documents.items()}},
             clock=clock,
             languages=languages,
             snapshots=snapshots,

@@ -28,7 +28,7 @@ from stele.claims.judging.findings import ALPHA
 from stele.claims.judging.observed import Runs
 from stele.claims.judging.on_adaptation import FAMILY, Row, comparison_facts, judge_looks, rows_of, values_of
 from stele.claims.judging.trainings import thinned
-from stele.command.arguments import Job, Json, Record, ResultsFolder, Some, ends_in, record_as_json
+from stele.command.arguments import Job, Json, Record, ResultsFolder, Some, ends_in, named_paths, record_as_json
 from stele.files.reading import parse_object
 from stele.papers.table_parts import Seeds
 
@@ -56,8 +56,9 @@ class Verdict(Job):
 def run(args: Verdict) -> None:
     clock = records.start()
     settings, rules = parse_object(args.settings, "--settings"), whole(AdaptationRules)
-    encoders, neighbours = records_of(args.encoders), records_of(args.neighbours)
-    leakage = records_of(args.leakage)
+    encoders = named_paths(args.encoders, "--encoders", "MODEL:SEED=RECORD")
+    neighbours = named_paths(args.neighbours, "--neighbours", "MODEL:SEED=RECORD")
+    leakage = named_paths(args.leakage, "--leakage", "BENCHMARK=RECORD")
     # the verdicts, look by look
     rows = rows_of(settings)
     comparisons = judge_looks(args.results_dir, settings, rows, rules.bar)
@@ -99,12 +100,6 @@ def run(args: Verdict) -> None:
     )
     for comparison in comparisons:
         print(comparison.sentence)
-
-
-def records_of(assignments: Sequence[str]) -> dict[str, Path]:
-    """Parses KEY=RECORD texts into paths of records by key (`MODEL:SEED`, or a benchmark)."""
-    parts = [text.partition("=") for text in assignments]
-    return {key: Path(path) for key, _, path in parts}
 
 
 def _named(key: str) -> dict[str, Any]:

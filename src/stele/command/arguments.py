@@ -151,6 +151,22 @@ def record_as_json(job: str) -> AfterValidator:
     return AfterValidator(check)
 
 
+def named_paths(arguments: Sequence[str], option: str, form: str = "LANGUAGE=RECORD") -> dict[str, Path]:
+    """Parses the values of an option, each of a `form` such as STORE:PART=RECORD, to paths by name.
+
+    Raises SteleError for a value of another form, and for a name that is given twice.
+    """
+    paths: dict[str, Path] = {}
+    for item in arguments:
+        name, equals, path = item.partition("=")
+        if not (name and equals and path) or name.count(":") != form.count(":"):
+            raise SteleError(f"{option} {item!r}: want {form}")
+        if name in paths:
+            raise SteleError(f"{option}: {name} is given twice; give it once")
+        paths[name] = Path(path)
+    return paths
+
+
 Positional = Annotated[T, POSITIONAL]  # these fields come first
 Some = Annotated[tuple[T, ...], Parameter(consume_multiple=1)]  # at least one
 Whole = Annotated[int, _read(whole)]

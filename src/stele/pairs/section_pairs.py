@@ -17,7 +17,7 @@ from stele import progress
 from stele.artifacts import records
 from stele.artifacts.documents import read_chosen, read_headings
 from stele.artifacts.knowledge_base import TextSection, write_pairs, write_sections
-from stele.command.arguments import NewRecord, Some, record_of
+from stele.command.arguments import NewRecord, Some, named_paths, record_of
 from stele.encoders.word_vectors import read_word_vectors, vector_file
 from stele.errors import SteleError, unknown
 from stele.files.atomic import atomic_directory
@@ -55,7 +55,7 @@ def run(args: SectionPairs) -> None:
     clock = records.start()
     method, recipe = load_method(args.recipe, SectionMethod)
     part = inputs.parse(args, recipe.method, method.LANGUAGES)
-    vectors = inputs.single(args.vectors, "--vectors")
+    vectors = named_paths(args.vectors, "--vectors")
     if sorted(vectors) != part.languages:
         raise SteleError(f"--vectors: want vectors of {', '.join(part.languages)}, found {', '.join(sorted(vectors))}")
     with atomic_directory(args.output.parent, JOB) as folder:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from stele.artifacts import records
 from stele.artifacts.state import drop, own_folder
-from stele.command.arguments import Json, NewRecord, Record, ResumableJob, Seed, Some, record_of
+from stele.command.arguments import Json, NewRecord, Record, ResumableJob, Seed, Some, named_paths, record_of
 from stele.files.atomic import atomic_directory
 from stele.files.reading import parse_object
 from stele.training.curve import NORM, copy_curve
@@ -53,7 +53,6 @@ def run(args: Pretrain) -> None:
         measured_bits,
         of_languages,
         open_stores,
-        parse_pairs,
         save_heads,
         save_sentence_encoder,
         windowed_base,
@@ -67,7 +66,7 @@ def run(args: Pretrain) -> None:
 
     # recipe, base checkpoint, training data
     values = parse_object(args.recipe, "--recipe")
-    recipe, pairs = parse_recipe(values), parse_pairs(args.pairs)
+    recipe, pairs = parse_recipe(values), named_paths(args.pairs, "--pairs", "STORE:PART=RECORD")
     user_encoding = parse_object(args.encoding, "--encoding") if args.encoding else {}
     inputs, process = {"base": args.base, **pairs}, process_context()
     identity = values | ({"encoding": user_encoding} if user_encoding else {})

@@ -17,7 +17,7 @@ import numpy as np
 from stele.artifacts import records
 from stele.artifacts.documents import document_shards
 from stele.artifacts.state import drop, own_folder
-from stele.command.arguments import Json, NewRecord, ResumableJob, Seed, Some, record_of
+from stele.command.arguments import Json, NewRecord, ResumableJob, Seed, Some, named_paths, record_of
 from stele.encoders import calibration
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_write_json
@@ -59,7 +59,7 @@ def run(args: Calibrate) -> None:
     # the recipe, the documents and the pairs
     values = parse_object(args.recipe, "--recipe")
     recipe = validate(CalibrationRecipe, values, "--recipe")
-    documents = documents_of(args.documents)
+    documents = dict(sorted(named_paths(args.documents, "--documents").items()))
     check_pairs(args.pairs, documents)
 
     # the encoder
@@ -101,22 +101,6 @@ def run(args: Calibrate) -> None:
             rotations={pair: job.facts(pair) for pair in args.pairs},
         )
     drop(state)
-
-
-def documents_of(items: Sequence[str]) -> dict[str, Path]:
-    """Parses LANGUAGE=RECORD items into language -> record of its documents, sorted by language.
-
-    Raises SteleError for an item of another form, a language given twice, and a record that does not exist.
-    """
-    documents: dict[str, Path] = {}
-    for item in items:
-        language, equals, path = item.partition("=")
-        if not (language and equals and path) or language in documents:
-            raise SteleError(f"--documents {item!r}: want LANGUAGE=RECORD, each language once")
-        if not Path(path).is_file():
-            raise SteleError(f"--documents {language}: no such record: {path}")
-        documents[language] = Path(path)
-    return dict(sorted(documents.items()))
 
 
 def check_pairs(pairs: Sequence[str], documents: Mapping[str, Path]) -> None:

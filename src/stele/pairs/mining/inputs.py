@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stele.artifacts import knowledge_base, records
-from stele.command.arguments import Job, Json, Seed, Some
+from stele.command.arguments import Job, Json, Seed, Some, named_paths
 from stele.errors import SteleError
 
 
@@ -44,30 +44,13 @@ def parse(args: PartJob, method: str, count: int) -> PartInputs:
 
     Raises SteleError if the part, the knowledge bases and the documents do not fit together.
     """
-    bases = single(args.knowledge_base, "--knowledge-base")
-    documents = by_language(args.documents, "--documents", many=True)
+    bases = named_paths(args.knowledge_base, "--knowledge-base")
+    shards = named_paths(args.documents, "--documents", "LANGUAGE=RECORD[,RECORD...]")
+    documents = {code: [Path(path) for path in str(paths).split(",")] for code, paths in shards.items()}
     codes = _languages(args.part, bases, documents, method, count)
     for code in codes:
         _check_documents(code, bases[code], documents[code])
     return PartInputs(codes, bases, documents)
-
-
-def single(arguments: Sequence[str], name: str) -> dict[str, Path]:
-    """Parses arguments LANGUAGE=RECORD to a map from language to record; raises SteleError as `by_language` does."""
-    return {code: path for code, (path,) in by_language(arguments, name, many=False).items()}
-
-
-def by_language(arguments: Sequence[str], name: str, many: bool) -> dict[str, list[Path]]:
-    """Maps languages to records from LANGUAGE=RECORD[,RECORD...]; raises SteleError for bad or repeated ones."""
-    records: dict[str, list[Path]] = {}
-    for item in arguments:
-        code, equals, paths = item.partition("=")
-        if not (code and equals and paths):
-            raise SteleError(f"{name} {item!r}: want LANGUAGE=RECORD{'[,RECORD...]' if many else ''}")
-        if code in records:
-            raise SteleError(f"{name}: {code} is given twice; give each language once")
-        records[code] = [Path(path) for path in (paths.split(",") if many else [paths])]
-    return records
 
 
 def _languages(

@@ -164,19 +164,6 @@ FILES, OTHERS = 3, 256  # files per store; margin for other open files of a proc
 KINDS = {"section": SectionStore}  # mining method -> class of store; the default is Store
 
 
-def parse_pairs(arguments: Sequence[str]) -> dict[str, Path]:
-    """Parses `STORE:PART=RECORD` into {"STORE:PART": record}; raises SteleError for other forms, or a name twice."""
-    records: dict[str, Path] = {}
-    for argument in arguments:
-        name, equals, path = argument.partition("=")
-        if not equals or name.count(":") != 1 or not path:
-            raise SteleError(f"--pairs: found {argument!r}, want STORE:PART=RECORD, e.g. msm:en=.../record.json")
-        if name in records:
-            raise SteleError(f"--pairs: {name} is given twice; give one record for it")
-        records[name] = Path(path)
-    return records
-
-
 def open_stores(
     pair_records: Mapping[str, Path],
     needed: set[str],
