@@ -16,35 +16,24 @@ from stele.artifacts import records
 from stele.artifacts.documents import read_sentences
 from stele.catalogue import whole
 from stele.catalogue.schema.adaptation import AdaptationRules
-from stele.command.arguments import Job, Json, NewRecord, Record, Some, Threads, named_paths, record_of
+from stele.command.arguments import EncoderJob, NewRecord, Some, named_paths, record_of
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory
-from stele.files.reading import parse_object
 
 JOB = "neighbours"
 Pair = tuple[str, str]
 
 
-class Neighbours(Job):
-    encoder: Record
-    """record.json in the encoder's folder."""
-    encoding: Json = "{}"
-    """Encoding keys that the encoder's folder does not state, by origin."""
+class Neighbours(EncoderJob):
     documents: Some[str]
     """Record of each language's held-out documents, as LANGUAGE=RECORD."""
-    threads: Threads = None
     output: Annotated[NewRecord, record_of(JOB)]
 
 
 def run(args: Neighbours) -> None:
     clock = records.start()
-    import torch
+    from stele.encoders.load import load_given_encoder
 
-    from stele.encoders.load import load_encoder
-    from stele.training.processes import default_device
-
-    if args.threads:
-        torch.set_num_threads(args.threads)
     documents = named_paths(args.documents, "--documents")
     # pairs of sentences by language, for languages with at least two pairs
     candidates = whole(AdaptationRules).held_out.candidates
@@ -54,12 +43,13 @@ def run(args: Neighbours) -> None:
     }
     texts = {language: sentences for language, sentences in texts.items() if len(sentences) > 1}
     # the encoder, and its snapshots during training
-    encoding, device = parse_object(args.encoding, "--encoding") or None, str(default_device())
-    encoder = load_encoder(args.encoder.parent, encoding, device)
+    encoder = load_given_encoder(args)
     languages = accuracies(encoder, texts)
     snapshots = {
-        folder.name.removeprefix("step-"): accuracies(load_encoder(folder, encoding, device), texts)
-        for folder in (args.encoder.parent / "snapshots").glob("step-*")
+        record.parent.name.removeprefix("step-"): accuracies(
+            load_given_encoder(args.model_copy(update={"encoder": record})), texts
+        )
+        for record in (args.encoder.parent / "snapshots").glob("step-*/record.json")
     }
     with atomic_directory(args.output.parent, JOB) as folder:
         records.write_record(

@@ -192,6 +192,13 @@ Code = Annotated[
         description="Fingerprint of the code, set by the workflow; the job starts anew if it differs from the state's."
     ),
 ]
+Encoding = Annotated[
+    Json,
+    Field(
+        description='Encoding keys that the folder of the encoder does not state, e.g. {"pooling": "mean"}, or such '
+        "keys by origin (config, models, scale, benchmark)."
+    ),
+]
 Threads = Annotated[Count | None, Field(description="CPU threads; default: torch's choice.")]
 ResultsFolder = Annotated[Path, Field(description="Folder of results.")]
 SpecsFolder = Annotated[Path, Field(description="Folder with the papers' tables, figures and claims.")]
@@ -202,3 +209,12 @@ class ResumableJob(Job):
 
     state: State
     code: Code = ""
+
+
+class EncoderJob(Job):
+    """A job that makes vectors."""
+
+    encoder: Record
+    """record.json in the encoder's folder."""
+    encoding: Encoding = "{}"
+    threads: Threads = None

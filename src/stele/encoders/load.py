@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from stele.artifacts.integrity import RECORD
 from stele.encoders.backbone import load_backbone, refuse_longer
@@ -12,6 +12,8 @@ from stele.encoders.resolve import Wanted, resolve
 from stele.encoders.sentence_transformers_folder import read_heads, static_folder
 from stele.encoders.tokenizer import check_probe
 from stele.errors import SteleError
+from stele.files.reading import parse_object
+from stele.files.strict import Values
 from stele.recipes.encoding import FOLDER, EncodingSpec
 
 if TYPE_CHECKING:
@@ -27,6 +29,22 @@ def tower_folders(folder: Path, spec: EncodingSpec) -> list[Path]:
         if not (tower / "config.json").exists():
             raise SteleError(f"{tower}: found no config.json; want a transformers model folder (towers: {spec.towers})")
     return towers
+
+
+def parse_encoding(text: str) -> Values | None:
+    """Parses the value of --encoding; None if it has no keys."""
+    return parse_object(text, "--encoding") or None
+
+
+def load_given_encoder(args: Any) -> Encoder:
+    """Loads the encoder of an EncoderJob's arguments on this machine's device, with --threads threads."""
+    import torch
+
+    from stele.training.processes import default_device
+
+    if args.threads:
+        torch.set_num_threads(args.threads)
+    return load_encoder(args.encoder.parent, parse_encoding(args.encoding), str(default_device()))
 
 
 def load_encoder(folder: Path | str, spec: Wanted = None, device: str = "cpu") -> Encoder:

@@ -17,14 +17,13 @@ import numpy as np
 from stele.artifacts import records
 from stele.artifacts.documents import document_shards
 from stele.artifacts.state import drop, own_folder
-from stele.command.arguments import Json, NewRecord, ResumableJob, Seed, Some, named_paths, record_of
+from stele.command.arguments import Encoding, Json, NewRecord, Record, ResumableJob, Seed, Some, named_paths, record_of
 from stele.encoders import calibration
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_write_json
 from stele.files.reading import parse_object, read_state, reading
 from stele.files.strict import validate
 from stele.progress import bar
-from stele.retrieval.dense.encoder_arguments import EncoderRecord, Encoding, parse_encoding
 from stele.retrieval.dense.vector_files import READ_ROWS, Layout, encode_part
 from stele.training.sampling import generator
 
@@ -36,7 +35,8 @@ SPREAD = 4  # sentences read per drawn one, to mix the row groups of neighbourin
 class Calibrate(ResumableJob):
     model: str
     """Name of the calibrated model."""
-    encoder: EncoderRecord
+    encoder: Record
+    """record.json in the encoder's folder."""
     encoding: Encoding = "{}"
     documents: Some[str]
     """Records of each language's documents of CommonCrawl, as LANGUAGE=RECORD."""
@@ -51,7 +51,7 @@ class Calibrate(ResumableJob):
 def run(args: Calibrate) -> None:
     import torch
 
-    from stele.encoders.load import load_encoder
+    from stele.encoders.load import load_encoder, parse_encoding
     from stele.recipes.search import CalibrationRecipe
     from stele.training.processes import default_device
 
@@ -66,9 +66,7 @@ def run(args: Calibrate) -> None:
     torch.set_num_threads(recipe.threads)
     encoder = load_encoder(args.encoder.parent, parse_encoding(args.encoding), str(default_device()))
     if not encoder.spec.of_one_kind:
-        raise SteleError(
-            "--encoder: queries and passages are encoded differently; give an encoder with one vector per text"
-        )
+        raise SteleError("--encoder: queries and passages are encoded differently; give one with a vector per text")
 
     # the state folder
     inputs = {"encoder": args.encoder, **{f"documents {language}": path for language, path in documents.items()}}

@@ -14,11 +14,10 @@ from stele.artifacts.state import drop, own_folder
 from stele.benchmarks.arguments import data_folders, data_records
 from stele.benchmarks.load import load_reader
 from stele.benchmarks.reader import RetrievalReader
-from stele.command.arguments import Datasets, Name, NewRecord, ResumableJob, record_of
+from stele.command.arguments import Datasets, EncoderJob, Name, NewRecord, ResumableJob, record_of
 from stele.files.atomic import atomic_directory, link_or_copy
 from stele.files.reading import read_state
 from stele.retrieval.dense.collection import CollectionEncoding, EncodedCollection
-from stele.retrieval.dense.encoder_arguments import EncoderJob, parse_encoding
 from stele.retrieval.dense.job_collections import JOB, STORED_FILES, ResumableClock
 from stele.retrieval.dense.processes import ProcessGroup, set_threads
 from stele.retrieval.dense.windows import WindowsJson, parse_windows
@@ -38,7 +37,7 @@ class EncodeCollection(ResumableJob, EncoderJob):
 
 
 def run(args: EncodeCollection) -> None:
-    from stele.encoders.load import load_encoder
+    from stele.encoders.load import load_encoder, parse_encoding
 
     begun = records.start()
     # the benchmark, and the encoder in all processes

@@ -24,11 +24,11 @@ from stele.benchmarks.arguments import data_folders, data_records
 from stele.benchmarks.load import load_reader
 from stele.benchmarks.reader import BenchmarkReader, GoldPairsReader, ParallelTextsReader, sides
 from stele.benchmarks.types import Data
-from stele.command.arguments import Datasets, Name, NewRecord, Some, record_beside
+from stele.command.arguments import Datasets, EncoderJob, Name, NewRecord, Some, record_beside
+from stele.encoders.load import load_given_encoder
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory
 from stele.files.digests import facts_digest, folder_facts
-from stele.retrieval.dense.encoder_arguments import EncoderJob, load_given_encoder
 
 if TYPE_CHECKING:
     from stele.encoders.encode import Encoder

@@ -15,11 +15,12 @@ from stele.artifacts import records
 from stele.benchmarks.arguments import data_folders, data_records
 from stele.benchmarks.tatoeba import Tatoeba
 from stele.command.arguments import Datasets, ends_in, record_as_json
+from stele.encoders.load import load_given_encoder
 from stele.errors import SteleError
 from stele.files.atomic import atomic_file
 from stele.files.digests import file_facts
 from stele.files.formats import write_csv
-from stele.retrieval.dense.encoder_arguments import CalibratedJob, CalibrationTransforms, load_given_encoder
+from stele.retrieval.dense.encoder_arguments import CalibratedJob, CalibrationTransforms
 
 JOB = "project"
 PAIRS = 1_000  # as many as CCP draws, and as the files of Tatoeba hold at most

@@ -33,7 +33,7 @@ from stele.files.digests import digest
 from stele.progress import bar
 from stele.recipes.search import TopicField
 from stele.retrieval.dense.collection import CollectionEncoding, EncodedCollection
-from stele.retrieval.dense.encoder_arguments import CalibratedJob, CalibrationTransforms, parse_encoding
+from stele.retrieval.dense.encoder_arguments import CalibratedJob, CalibrationTransforms
 from stele.retrieval.dense.job_collections import COSTS, ResumableClock, StoredCollection, read_stored
 from stele.retrieval.dense.processes import ProcessGroup, encode_queries, set_threads
 from stele.retrieval.dense.vector_files import claim_kept, is_tidy
@@ -131,7 +131,7 @@ class RetrievalJob:
     """Runs one retrieval job: holds its inputs, encoder and state folder, and searches its query sets."""
 
     def __init__(self, args: Retrieve, clock: records.Clock) -> None:
-        from stele.encoders.load import load_encoder
+        from stele.encoders.load import load_encoder, parse_encoding
 
         # the arguments
         if args.limit and args.keep_index:

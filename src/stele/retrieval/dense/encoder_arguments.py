@@ -1,41 +1,20 @@
-"""Command arguments that specify how vectors are made: the encoder, its encoding, a calibration of its vectors."""
+"""Command arguments that specify a calibration of vectors, and its application to them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-from pydantic import Field
+from typing import TYPE_CHECKING
 
 from stele.benchmarks.types import QuerySet
-from stele.command.arguments import Job, Json, Record, Threads
+from stele.command.arguments import EncoderJob, Record
 from stele.encoders.calibration import Calibration, Operation, load_calibration
 from stele.errors import SteleError
-from stele.files.reading import parse_object
-from stele.files.strict import Values
 from stele.retrieval.dense.vector_files import VectorTransform, identity
 
 if TYPE_CHECKING:
     from stele.encoders.encode import Encoder
-
-EncoderRecord = Annotated[Record, Field(description="record.json in the encoder's folder.")]
-Encoding = Annotated[
-    Json,
-    Field(
-        description='Encoding keys that the folder of the encoder does not state, e.g. {"pooling": "mean"}, or such '
-        "keys by origin (config, models, scale, benchmark)."
-    ),
-]
-
-
-class EncoderJob(Job):
-    """A job that makes vectors."""
-
-    encoder: EncoderRecord
-    encoding: Encoding = "{}"
-    threads: Threads = None
 
 
 class CalibratedJob(EncoderJob):
@@ -45,23 +24,6 @@ class CalibratedJob(EncoderJob):
     """Record of a calibration of this encoder; needs --operation."""
     operation: Operation | None = None
     """What is done to the vectors: shifted, also scaled, or also rotated (calibrated)."""
-
-
-def parse_encoding(text: str) -> Values | None:
-    """Parses the value of --encoding; None if it has no keys."""
-    return parse_object(text, "--encoding") or None
-
-
-def load_given_encoder(args: EncoderJob) -> Encoder:
-    """Loads the encoder of --encoder with --encoding, on this machine's device and on --threads threads."""
-    import torch
-
-    from stele.encoders.load import load_encoder
-    from stele.training.processes import default_device
-
-    if args.threads:
-        torch.set_num_threads(args.threads)
-    return load_encoder(args.encoder.parent, parse_encoding(args.encoding), str(default_device()))
 
 
 class CalibrationTransforms:
