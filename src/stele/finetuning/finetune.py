@@ -47,8 +47,6 @@ class Finetune(ResumableJob):
     """Record of the encoder to start from: a base encoder or an earlier fine-tuning."""
     training: Datasets
     """Data of the training set as DATASET[:PART]=PATH ...; each PATH is a record.json, a folder or a file."""
-    dev: Datasets = ()
-    """Data of the dev set as DATASET[:PART]=PATH ...; default: the dev split of --training."""
     negatives: Record | None = None
     """Record of `retrieval hard_negatives`, for a recipe with `negatives: mined`."""
     seed: Seed
@@ -78,18 +76,16 @@ def run(args: Finetune) -> None:
     if (recipe.negatives == "mined") != (args.negatives is not None):
         wrong = "needs --negatives RECORD" if args.negatives is None else "has no use for --negatives"
         raise SteleError(f"--recipe: negatives: {recipe.negatives} {wrong}")
-    training, dev = data_records(args.training, "--training"), data_records(args.dev, "--dev")
+    training = data_records(args.training, "--training")
     process = process_context()
     if divide(recipe.accumulation, process).shared and recipe.batch < process.world:
-        raise SteleError(
-            f"a group of {recipe.batch} queries cannot be spread over {process.world} processes; use at most that many"
-        )
+        raise SteleError(f"{recipe.batch} queries cannot be spread over {process.world} processes; use fewer")
     module, tokenizer, start = load_model(args.encoder.parent, recipe, args.seed)
     if start.get("encoding_changes"):
         log.warning("%s: not encoded as its base: %s", args.model, "; ".join(start["encoding_changes"]))
 
     # the state of the run, which includes its examples, tokenised
-    inputs = {"encoder": args.encoder, **training, **{f"dev {name}": path for name, path in dev.items()}}
+    inputs = {"encoder": args.encoder, **training}
     if args.negatives:
         inputs["negatives"] = args.negatives
     state = own_folder(
@@ -104,7 +100,7 @@ def run(args: Finetune) -> None:
     read_training = partial(read, recipe.training_set, "train", training, args.limit, args.negatives)
     if recipe.needs_dev:  # read first: it is small, and may be missing
         most = min((number for number in (recipe.dev_limit, args.limit) if number is not None), default=None)
-        read_dev = partial(read, recipe.dev_set, "dev", dev or training, most)
+        read_dev = partial(read, recipe.dev_set, "dev", training, most)
         dev_data = examples_in(state / "dev", read_dev, process)
     data = examples_in(state / "training", read_training, process)
 
