@@ -6,6 +6,7 @@ Any other module is refused, and so is any key or value that `sentence_transform
 would silently give other vectors.
 """
 
+import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,14 +34,7 @@ FIRST = (["Transformer", "Pooling"], [STATIC])
 AFTERWARDS = {"Dense": DenseSettings, "Dropout": DropoutSettings, "Normalize": NormalizeSettings}
 SUPPORTED = (*(name for names in FIRST for name in names), *AFTERWARDS)
 POOLINGS = {"cls": "cls", "mean": "mean", "lasttoken": "last"}
-FLAGS = {  # keys of older releases
-    "pooling_mode_cls_token": "cls",
-    "pooling_mode_max_tokens": "max",
-    "pooling_mode_mean_tokens": "mean",
-    "pooling_mode_mean_sqrt_len_tokens": "mean_sqrt_len_tokens",
-    "pooling_mode_weightedmean_tokens": "weightedmean",
-    "pooling_mode_lasttoken": "lasttoken",
-}
+_FLAG = re.compile(r"pooling_mode_(\w+?)(?:_tokens?)?")  # keys of older releases
 ACTIVATIONS = {  # Dense's name -> torch.nn's; for any other class sentence-transformers uses Tanh
     **{f"torch.nn.modules.activation.{name}": name for name in ("Tanh", "GELU", "ReLU", "Sigmoid", "SiLU")},
     "torch.nn.modules.linear.Identity": "Identity",
@@ -232,7 +226,7 @@ def _read_pooling(path: Path) -> tuple[str, bool]:
     if not path.exists():
         raise SteleError(f"{path}: no such file; get the folder again")
     settings = read_settings(path, PoolingSettings)
-    modes = [mode for flag, mode in FLAGS.items() if getattr(settings, flag)] or ["mean"]
+    modes = [flag[1] for key, value in settings if value and (flag := _FLAG.fullmatch(key))] or ["mean"]
     if settings.pooling_mode is not None:
         modes = [settings.pooling_mode] if isinstance(settings.pooling_mode, str) else settings.pooling_mode
     if len(modes) != 1 or modes[0] not in POOLINGS:
