@@ -64,10 +64,11 @@ def pretraining(folder: Path, recipe, model, segments=SEGMENTS, process=None, ex
     """(module, batches) of a run on random examples, on the CPU without a `process`."""
     from stele.training import run_sizes, tasks
 
-    objectives, made = tasks.new_objectives(recipe), {}
-    for name, objective in objectives.items():
+    made = {}
+    for name in recipe.all_tasks():
+        objective = tasks.MaskedLanguageModelling(recipe) if name == tasks.MLM else recipe.new_objective(name)
         made[name] = new_task(folder, name, objective, model, segments[recipe.store_of(name)], examples)
-    module = tasks.Pretraining(model, objectives, 0)
+    module = tasks.Pretraining(model, {name: task.objective for name, task in made.items()}, 0)
     return module, tasks.losses(made, module, recipe, process or on_cpu(), run_sizes.Shape.of(model.config))
 
 
@@ -194,7 +195,7 @@ def masked_sentence_loss(folder, times):
     from stele.training import tasks
     from stele.training.hidden_states import token_states
 
-    model, objective = new_model(**TINY), tasks.new_objectives(parse("msm"))["msm"]
+    model, objective = new_model(**TINY), parse("msm").new_objective("msm")
     task, heads = new_task(folder, "msm", objective, model, SEGMENTS["msm"]), objective.heads(model)
     batch, encoder = tasks.to_device(task.batch(0), torch.device("cpu")), heads["encoders"][0]
 

@@ -64,6 +64,6 @@ def test_groups_vectors_and_operations_are_counted(stores):
 
 def test_mlm_alone_fills_all_groups(stores):
     settled = recipe("mlm")
-    assert list(tasks.new_objectives(settled)) == ["mlm"]
-    assert list(tasks.new_objectives(recipe("msm", mlm_share=0.0))) == ["msm"]
-    assert list(tasks.new_objectives(recipe("ict", mlm_share=0.0))) == ["ict"]
+    assert list(tasks.new_tasks(settled, stores, WORDS, 3)) == ["mlm"]
+    assert list(tasks.new_tasks(recipe("msm", mlm_share=0.0), stores, WORDS, 3)) == ["msm"]
+    assert list(tasks.new_tasks(recipe("ict", mlm_share=0.0), stores, WORDS, 3)) == ["ict"]

@@ -126,7 +126,7 @@ class Store:
         if not path.exists():
             raise SteleError(f"{path}: no such file, so {self.folder} is no example store; mine the examples first")
         with reading(path, "array", "delete it and mine the pairs again"):
-            array = _load(path)
+            array = np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))  # a plain array is faster to index
         if array.dtype != dtype or array.ndim != 1 or (name != TOKENS and len(array) == 0):
             shape = f"{array.dtype} of {array.ndim} dimension(s) and length {len(array) if array.ndim else 0}"
             raise SteleError(f"{path}: found {shape}, want a flat {np.dtype(dtype)} array; mine the pairs again")
@@ -149,14 +149,6 @@ class Store:
         begin, end = self.segments[chosen], self.segments[chosen + 1]
         tokens = self.tokens[ranges(begin, end - begin)].astype(np.int64)
         return Flat(tokens, end - begin, last - first)
-
-
-def _load(path: Path) -> np.ndarray:
-    """Opens an .npy file as a memory map (a plain array, faster to index), or reads it if it is empty."""
-    with open(path, "rb") as handle:
-        np.lib.format.read_magic(handle)
-        shape, _, dtype = np.lib.format.read_array_header_1_0(handle)
-    return np.empty(shape, dtype) if 0 in shape else np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
 
 
 def ranges(begins: np.ndarray, lengths: np.ndarray) -> np.ndarray:

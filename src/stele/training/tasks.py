@@ -92,20 +92,13 @@ class Pretraining(nn.Module):
         return {task: objective.kept_weights(self.heads[task]) for task, objective in self.objectives.items()}
 
 
-def new_objectives(recipe: PretrainingRecipe) -> dict[str, Objective]:
-    """Creates the objective of each task of a recipe, MLM included if it runs beside them: task -> objective."""
-    objectives = {task: recipe.new_objective(task) for task in recipe.own_tasks()}
-    if recipe.mlm_beside:
-        objectives[MLM] = MaskedLanguageModelling(recipe)
-    return objectives
-
-
 def new_tasks(
     recipe: PretrainingRecipe, stores: Mapping[str, Mapping[str, Store]], vocabulary: Vocabulary, seed: int
 ) -> dict[str, Task]:
-    """Creates the tasks of a recipe, by their names; `stores`: store -> part -> example store."""
+    """Creates the tasks of a recipe, MLM beside them included, by their names; `stores`: store -> part -> store."""
     tasks = {}
-    for name, objective in new_objectives(recipe).items():
+    for name in recipe.all_tasks():
+        objective = MaskedLanguageModelling(recipe) if name == MLM else recipe.new_objective(name)
         tasks[name] = Task(name, objective, stores[recipe.store_of(name)], vocabulary, seed)
     return tasks
 
