@@ -88,7 +88,7 @@ class Encoder:
     def tokenize(self, texts: Sequence[TextInput], kind: Kind) -> Tokens:
         return tokenize_inputs(self.tokenizer, self.spec, self.chat, texts, kind)
 
-    def encode(self, texts: Sequence[TextInput], kind: Kind, batch_tokens: int | None = None) -> np.ndarray:
+    def encode(self, texts: Sequence[TextInput], kind: Kind) -> np.ndarray:
         """Encodes texts; returns float32 [n, d] in their order. A pair is a tuple (see EncodingSpec.passage).
 
         Raises SteleError, with the text, for a vector that is not finite.
@@ -100,7 +100,7 @@ class Encoder:
         for start in range(0, len(texts), self.window):
             tokens = self.tokenize(texts[start : start + self.window], kind)
             self.cut += tokens.cut
-            out[start : start + self.window] = self._encode(tokens, kind, skip, batch_tokens)
+            out[start : start + self.window] = self._encode(tokens, kind, skip)
         refuse_not_finite(out, lambda row: f"{kind} {row + 1} of {len(texts)} ({str(texts[row])[:60]!r})")
         return out
 
@@ -136,16 +136,10 @@ class Encoder:
 
     @torch.inference_mode()
     def _encode(
-        self,
-        tokens: Tokens,
-        kind: Kind,
-        skip: int,
-        batch_tokens: int | None = None,
-        on_batch: Callable[[int], Any] | None = None,
+        self, tokens: Tokens, kind: Kind, skip: int, on_batch: Callable[[int], Any] | None = None
     ) -> np.ndarray:
         model, heads = self._tower(kind)
-        budget = batch_tokens or default_batch_tokens(self.device, model.config.hidden_size)
-        batches = length_buckets(tokens.lengths, budget)
+        batches = length_buckets(tokens.lengths, default_batch_tokens(self.device, model.config.hidden_size))
         if model.config.model_type in SEE_PADDING:
             changes = [np.flatnonzero(np.diff(tokens.lengths[rows])) + 1 for rows in batches]
             batches = [part for rows, at in zip(batches, changes, strict=True) for part in np.split(rows, at)]
