@@ -154,11 +154,11 @@ def test_a_cross_encoder(tmp_path, two_steps):
 
     from stele.recipes.reranking import parse_recipe
     from stele.reranking.folds.cross_validation import loss_of
-    from stele.reranking.scorers.cross_encoder import Model, Pairs, encoder_layers, reset
+    from stele.reranking.scorers.cross_encoder import Model, encoder_layers, reset
 
     recipe = parse_recipe({**RECIPES["reranking"]["cv5"], **TOGETHER})
     backbone = AutoModel.from_config(real_sizes.config("mbert", 0.1))
-    module = Model(Pairs(random_tokens(recipe.length), 0), recipe, backbone)
+    module = Model(random_tokens(recipe.length), 0, recipe, backbone)
     layers = encoder_layers(backbone, tmp_path)
     backbone.requires_grad_(False)
     for layer in layers[-recipe.tuned_layers :]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import math
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -69,10 +69,8 @@ def run(args: Pretrain) -> None:
     recipe, pairs = parse_recipe(values), named_paths(args.pairs, "--pairs", "STORE:PART=RECORD")
     user_encoding = parse_object(args.encoding, "--encoding") if args.encoding else {}
     inputs, process = {"base": args.base, **pairs}, process_context()
-    identity = values | ({"encoding": user_encoding} if user_encoding else {})
-    state = own_folder(
-        args.state, recipe=identity, inputs=inputs, seed=args.seed, code=args.code, first=process.is_main
-    )
+    made_by = values | ({"encoding": user_encoding} if user_encoding else {})
+    state = own_folder(args.state, recipe=made_by, inputs=inputs, seed=args.seed, code=args.code, first=process.is_main)
 
     # the trained encoder keeps the base's encoding, unless the recipe says another
     stated, wanted_pooling = stated_encoding(args.base.parent, user_encoding), recipe.pooling
@@ -114,7 +112,11 @@ def run(args: Pretrain) -> None:
         save_sentence_encoder(folder, model, base, (stated, encoding), vocabulary=recipe.sliding_window is not None)
         save_heads(folder, module.kept_weights())
 
-    keep = {step: partial(snapshot, save, snapshots / f"step-{step}") for step in recipe.snapshots}
+    def keep(step: int) -> None:  # a second call for the same step writes the same files
+        with atomic_directory(snapshots / f"step-{step}", JOB) as folder:
+            save(folder)
+
+    kept = {step: partial(keep, step) for step in recipe.snapshots}
     label = f"pretrain {args.model}"
     outcome = loop.train(
         module,
@@ -124,7 +126,7 @@ def run(args: Pretrain) -> None:
         seed=args.seed,
         process=process,
         label=label,
-        callbacks={"heads": AfterStep(module.after_step), "snapshots": Snapshots(keep), "curve": Curve(curve, label)},
+        callbacks={"heads": AfterStep(module.after_step), "snapshots": Snapshots(kept), "curve": Curve(curve, label)},
         stop_at_nonfinite=objective.MAY_DIVERGE,
     )
 
@@ -164,12 +166,6 @@ def run(args: Pretrain) -> None:
                 records.write_folder_record(step_folder / "record.json", clock=clock, **of_run, **step_facts)
         drop(state)
     process.barrier()
-
-
-def snapshot(save: Callable[[Path], None], folder: Path) -> None:
-    """Writes the encoder into `folder`; a second call for the same step writes the same files."""
-    with atomic_directory(folder, JOB) as new_folder:
-        save(new_folder)
 
 
 def describe(recipe: Any, made: Mapping[str, Any], outcome: Outcome, wanted: float | None) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 import logging
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -37,25 +37,18 @@ HEAD = head_file("rr")
 log = logging.getLogger(__name__)
 
 
-class Pairs(NamedTuple):
-    """Tokens of each candidate's pair of texts, and the padding id."""
-
-    tokens: Tokens
-    pad: int
-
-
 class Model(nn.Module):
     """Network of the cross-encoder: candidate numbers int64 [m] -> outputs float32 [m, outputs]."""
 
-    def __init__(self, pairs: Pairs, recipe: CrossEncoder, backbone: nn.Module) -> None:
+    def __init__(self, tokens: Tokens, pad: int, recipe: CrossEncoder, backbone: nn.Module) -> None:
         super().__init__()
-        self.pairs, self.lengths, self.pooled = pairs, pairs.tokens.lengths, recipe.head == "pooler"
+        self.tokens, self.pad, self.lengths, self.pooled = tokens, pad, tokens.lengths, recipe.head == "pooler"
         self.backbone, config = backbone, backbone.config
         self.dropout = nn.Dropout(getattr(config, "hidden_dropout_prob", 0.0) if self.pooled else 0.0)
         self.head = nn.Linear(config.hidden_size, recipe.outputs, bias=self.pooled)
 
     def forward(self, rows: np.ndarray) -> Tensor:
-        batch = collate(self.pairs.tokens, rows, self.pairs.pad)
+        batch = collate(self.tokens, rows, self.pad)
         batch = {name: value.to(self.head.weight.device) for name, value in batch.items()}
         mask = batch.get("attention_mask")
         ids, types = batch["input_ids"], batch.get("token_type_ids")
@@ -70,8 +63,8 @@ class Scorer(TrainedScorer):
     recipe: CrossEncoder
     backbone: nn.Module | None = None  # as it was read, if a fold has read it
 
-    def read_inputs(self, candidates: Candidates) -> Pairs:
-        """Tokenises all candidates. Raises SteleError for a length beyond the encoder's positions."""
+    def read_inputs(self, candidates: Candidates) -> tuple[Tokens, int]:
+        """Tokens of all candidates, and the padding id. SteleError for a length beyond the encoder's positions."""
         folder = self.sources.encoder
         tokenizer = load_tokenizer(folder)
         config = read_config(folder)
@@ -80,7 +73,7 @@ class Scorer(TrainedScorer):
         places = zip(candidates.topic_of, candidates.document_of, strict=True)
         texts = [(candidates.queries[topic], candidates.texts[document]) for topic, document in places]
         segments = getattr(config, "type_vocab_size", 0) > 1
-        return Pairs(tokenize(tokenizer, texts, self.recipe.length, segments), tokenizer.pad_token_id)
+        return tokenize(tokenizer, texts, self.recipe.length, segments), tokenizer.pad_token_id
 
     def new_module(self, seed: int) -> Model:
         """Creates the encoder with a head drawn by `seed`, untuned weights frozen. SteleError for too many layers."""
@@ -96,7 +89,7 @@ class Scorer(TrainedScorer):
             torch.manual_seed(derive(seed, "reset layers") if new and recipe.reset_layers else seed)
             for layer in layers[len(layers) - recipe.reset_layers :]:
                 reset(layer, std)
-            model = Model(self.inputs, recipe, backbone)
+            model = Model(*self.inputs, recipe, backbone)
             initialise(model.head, std)
         _load_kept_head(model.head, folder)
         if recipe.tuned_layers is not None:
