@@ -55,9 +55,8 @@ def read_word_vectors(path: Path, wanted: Collection[str]) -> WordVectors:
         for lines in _blocks(handle, size, path.name):
             for number, line in enumerate(lines, read + 2):
                 if line.count(b" ") != width and not (line.endswith(b" \n") and line.count(b" ") == width + 1):
-                    raise _bad(
-                        path, number, f"{max(len(line.split()) - 1, 0)} numbers, but the first line says {width}"
-                    )
+                    found = max(len(line.split()) - 1, 0)
+                    raise _bad(path, number, f"{found} numbers, but the first line says {width}")
                 word = line[: line.index(b" ")]
                 if word not in keys:
                     continue

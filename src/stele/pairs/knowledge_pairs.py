@@ -123,9 +123,7 @@ def write(path: Path, codes: Sequence[str], drawn: Candidates, pairs: Iterable[P
     """Writes the pairs (one row group for each BUCKET of them) and, beside them, their sketch; returns their number."""
     names = pa.array(codes, pa.string())
     total, pairs, hashes = 0, iter(pairs), sketch(())
-    with pq.ParquetWriter(
-        path, SCHEMA, compression="zstd", use_dictionary=["query_language", "passage_language"]
-    ) as file:
+    with pq.ParquetWriter(path, SCHEMA, compression="zstd", use_dictionary=SCHEMA.names[2:4]) as file:
         while block := list(islice(pairs, BUCKET)):
             rows, *texts = zip(*block, strict=True)
             columns = dict(zip(("query", "passage"), texts, strict=True))

@@ -71,9 +71,8 @@ def run(args: Mine) -> None:
     sample = Sample(args.most, args.seed, recipe.method, args.language)
     with atomic_directory(args.output.parent, JOB) as folder:
         wanted = sample.wanted(shown, counts)
-        stored = sample.write(
-            folder, mine(wanted, encoder(tokenizer), method, recipe, args.seed, args.language, counts)
-        )
+        mined = mine(wanted, encoder(tokenizer), method, recipe, args.seed, args.language, counts)
+        stored = sample.write(folder, mined)
         tokens = Store(folder).tokens[:: stored["tokens"] // SAMPLED + 1]
         if 2 * np.count_nonzero(tokens == tokenizer.unk_token_id) > len(tokens):
             message = "%s: more than half of the tokens are %s: the tokenizer of %s does not know this text"

@@ -100,9 +100,7 @@ def run(args: Fuse) -> None:
             searches[name] = {
                 "language": query_set.language,
                 "pool": query_set.collection,
-                "documents": collection_size(
-                    [record for _, record in searched], name
-                ),  # candidates of a random ranking
+                "documents": collection_size([record for _, record in searched], name),  # of a random ranking
                 "queries": len(topics),
                 "judged_queries": len(judged),
                 "alphas": [float(ALPHAS[fold.chosen]) for fold in folds],

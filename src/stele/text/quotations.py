@@ -21,9 +21,8 @@ _FREE_AFTER = frozenset(("", *".,;:!?…%)]}、。，．；：！？｡؟،؛।
 _FREE_BEFORE = frozenset(("", *"([{¿¡—–-/（［｛"))
 _FULL_STOPS = frozenset(".!?…")
 _WIDE = re.compile("[\u3040-\u9fff]")
-_LETTER = (
-    "[^\\W\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3040-\u9fff\uac00-\ud7a3]"  # of scripts with spaces
-)
+# of scripts with spaces
+_LETTER = "[^\\W\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3040-\u9fff\uac00-\ud7a3]"
 _APOSTROPHE = f"(?<={_LETTER})['’](?={_LETTER})"
 GERSHAYIM = '(?<=[\u05d0-\u05ea])"(?=[\u05d0-\u05ea])'  # in a Hebrew abbreviation
 
@@ -241,9 +240,8 @@ def _clause(words: str, afterwards: str) -> re.Pattern[str]:
 
 _LAST = {language: _clause(words, _AFTERWARDS.get(language, "")) for language, words in _SAYING.items()}
 _HAN, _HANGUL, _KANA = (re.compile(f"[{letters}]") for letters in ("\u3400-\u9fff", "\uac00-\ud7a3", "\u3041-\u30ff"))
-_CASELESS = re.compile(
-    "[\u0530-\u10ff\u1200-\u137f\u1780-\u17ff\uac00-\ud7a3]"
-)  # letters of scripts with spaces between sentences
+# letters of scripts with spaces between sentences
+_CASELESS = re.compile("[\u0530-\u10ff\u1200-\u137f\u1780-\u17ff\uac00-\ud7a3]")
 
 
 def goes_on_behind(text: str, opener: int, closer: int, after_letters: bool, end: int, language: str) -> bool:

@@ -43,9 +43,8 @@ class RunningNorm(nn.Module):
 
     def __init__(self, width: int, sets: int = 1, affine: bool = True) -> None:
         super().__init__()
-        self.weight, self.bias = (
-            (nn.Parameter(torch.ones(width)), nn.Parameter(torch.zeros(width))) if affine else (None, None)
-        )
+        self.weight = nn.Parameter(torch.ones(width)) if affine else None
+        self.bias = nn.Parameter(torch.zeros(width)) if affine else None
         self.register_buffer("mean", torch.zeros(sets, width))
         self.register_buffer("variance", torch.ones(sets, width))
         self.seen: Tensor | None = None

@@ -84,9 +84,8 @@ def process_context() -> ProcessContext:
     from accelerate import PartialState
 
     on_cpu = os.environ.get(CHOICE) == "cpu" or not torch.accelerator.is_available()
-    state = PartialState(
-        cpu=on_cpu, timeout=PROCESS_TIMEOUT
-    )  # without `cpu` it would treat each CPU process as the only one
+    # without `cpu` it would treat each CPU process as the only one
+    state = PartialState(cpu=on_cpu, timeout=PROCESS_TIMEOUT)
     # accelerate numbers CPUs by process; torch.load knows only one
     device = torch.device("cpu") if state.device.type == "cpu" else state.device
     return ProcessContext(device, state.process_index, state.num_processes)
