@@ -173,11 +173,9 @@ class Bm25Job:
     def queries(self, query_set: QuerySet, *split: str) -> list[Query]:
         """Reads the queries of a split, or of a benchmark without splits. Raises SteleError if there is no query."""
         options = search_job.topic_options(self.benchmark, self.args.benchmark, getattr(self.recipe, "field", None))
-        queries = distinct_queries(self.benchmark.queries(self.data, query_set, *split, **options), query_set)
-        if not queries:
-            name = " ".join([*split, "query"])
-            raise SteleError(f"{self.args.benchmark}: query set {query_set.name} has no {name} in the data")
-        return queries
+        queries = self.benchmark.queries(self.data, query_set, *split, **options)
+        where = f"{self.args.benchmark}: query set {query_set.name}"
+        return distinct_queries(queries, where, " ".join([*split, "query"]))
 
     def engine(self, query_set: QuerySet, splits: dict[str, list[Query]]) -> Engine:
         """Indexes a query set's collection for the queries of `splits`; returns the engine that searches it."""

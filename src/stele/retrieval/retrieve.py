@@ -291,10 +291,8 @@ class RetrievalJob:
     def queries(self, query_set: QuerySet) -> list[Query]:
         """Reads the queries of a query set, at most --limit. Raises SteleError for a wrong id, or without a query."""
         queries = self.benchmark.queries(self.data, query_set, **self.topic_options)
-        queries = search_job.distinct_queries(islice(queries, self.args.limit), query_set)
-        if not queries:
-            raise SteleError(f"{self.args.benchmark}: query set {query_set.name} has no query in the data given")
-        return queries
+        where = f"{self.args.benchmark}: query set {query_set.name}"
+        return search_job.distinct_queries(islice(queries, self.args.limit), where)
 
     def passages(self, collection: str) -> Iterator[Passage]:
         """Reads a collection's passages; with --limit only the judged ones and the first of the others."""

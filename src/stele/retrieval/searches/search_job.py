@@ -36,13 +36,15 @@ def query_sets(benchmark: RetrievalReader, name: str, languages: Sequence[str]) 
     raise SteleError(f"{name}: found no query set of {', '.join(languages)}; see --languages")
 
 
-def distinct_queries(queries: Iterable[Query], query_set: QuerySet) -> list[Query]:
-    """Reads queries of a query set. Raises SteleError for an id that a run cannot hold or that appears twice."""
-    where, by_id = f"query set {query_set.name}", {}
+def distinct_queries(queries: Iterable[Query], where: str, kind: str = "query") -> list[Query]:
+    """Reads the queries. Raises SteleError for none, and for an id that a run cannot hold or that appears twice."""
+    by_id: dict[str, Query] = {}
     for query in queries:
         if query.id in by_id:
             raise SteleError(f"{where}: query id {query.id!r} appears twice")
         by_id[checked_id(query.id, where)] = query
+    if not by_id:
+        raise SteleError(f"{where} has no {kind} in the data")
     return [*by_id.values()]
 
 
