@@ -177,8 +177,9 @@ class Adversarial:
         for _ in range(-(-self.recipe.epoch_vectors // self.recipe.batch)):
             for _ in range(self.recipe.discriminator_steps):
                 with torch.no_grad():
-                    vectors = self._batch(draws)
-                    vectors = _dropped(vectors, self.recipe.input_dropout, draws)
+                    vectors, share = self._batch(draws), self.recipe.input_dropout
+                    mask = torch.rand(vectors.shape, generator=draws, device=vectors.device) >= share
+                    vectors = vectors * mask / (1 - share)  # as dropout does
                 _step(discriminating, self._loss(vectors, deceive=False))
             _step(mapping, self._loss(self._batch(draws), deceive=True))
             with torch.no_grad():
@@ -222,12 +223,6 @@ class Adversarial:
         with torch.no_grad():
             self.mapping.copy_(state["mapping"])
         self.epoch, self.rate, self.best, self.fallen = (state[k] for k in ("epoch", "rate", "best", "fallen"))
-
-
-def _dropped(vectors: Tensor, share: float, draws: torch.Generator) -> Tensor:
-    """Sets a share of the numbers of vectors to 0 and scales the others up, as dropout does."""
-    mask = torch.rand(vectors.shape, generator=draws, device=vectors.device) >= share
-    return vectors * mask / (1 - share)
 
 
 def _step(optimiser: torch.optim.Optimizer, loss: Tensor) -> None:

@@ -40,7 +40,9 @@ def convert(source: Path, target: Path, recipe: SlidingWindow) -> None:
     from safetensors.torch import save_file
     from transformers import BertForPreTraining
 
-    config = _read_config(source)
+    config = read_config(source)
+    if config.model_type != "bert" or config.hidden_act != "gelu":
+        raise SteleError(f"{source}: {config.model_type}, {config.hidden_act}; sliding windows are for bert with gelu")
     with reading(source, "folder of weights"), quiet():
         model, report = BertForPreTraining.from_pretrained(
             source,
@@ -101,15 +103,6 @@ def windowed_weights(weights: Mapping[str, Any], config: Any, positions: int) ->
     rows[config.pad_token_id + 1 :] = table[torch.arange(positions) % len(table)]
     windowed["longformer.embeddings.position_embeddings.weight"] = rows
     return {name: value.contiguous() for name, value in windowed.items()}
-
-
-def _read_config(folder: Path) -> Any:
-    config = read_config(folder)
-    if config.model_type != "bert" or config.hidden_act != "gelu":
-        raise SteleError(
-            f"{folder}: found {config.model_type} with {config.hidden_act}; sliding windows are for bert with gelu"
-        )
-    return config
 
 
 def _copy_tokenizer(source: Path, target: Path, positions: int) -> None:

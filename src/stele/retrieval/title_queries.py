@@ -61,11 +61,12 @@ def run(args: TitleQueries) -> None:
 
     # write the used articles, and the queries with the lines of their articles
     numbers, positives, negatives = zip(*examples, strict=True)
-    used = np.array(sorted({*positives, *chain.from_iterable(negatives)}))
+    wanted = {*positives, *chain.from_iterable(negatives)}
+    used = np.array(sorted(wanted))
     with atomic_directory(args.output.parent, JOB) as folder:
         write_set(
             folder,
-            chosen_texts(args.documents, used, recipe.characters),
+            ((n, text[: recipe.characters]) for row, (n, text) in enumerate(texts(args.documents)) if row in wanted),
             [titles[number] for number in numbers],
             np.searchsorted(used, positives),
             [np.searchsorted(used, rows_of_title) for rows_of_title in negatives],
@@ -159,9 +160,3 @@ def drawn_negatives(hits: np.ndarray, positive: int, number: int, seed: int) -> 
     others = hits[hits != positive]
     drawn = np.random.default_rng([seed, positive]).choice(len(others), min(number, len(others)), replace=False)
     return others[np.sort(drawn)]
-
-
-def chosen_texts(documents: Sequence[Path], rows: np.ndarray, characters: int) -> Iterator[tuple[str, str]]:
-    """Reads (id, text) of the articles `rows`, in file order, each text cut to `characters`."""
-    wanted = set(rows.tolist())
-    return ((name, text[:characters]) for row, (name, text) in enumerate(texts(documents)) if row in wanted)

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any
 
 import torch
 from safetensors.torch import load_file, save
@@ -14,28 +14,20 @@ from stele.files.atomic import atomic_file
 from stele.files.reading import reading
 from stele.training import curve as curves
 from stele.training import saved_state
-from stele.training.curve import MetricsLog
 from stele.training.processes import ProcessContext
 from stele.training.saved_state import State
 
 
-class Run(Protocol):
-    """The training run as its hooks see it, after `step` of its `steps` optimiser steps."""
-
-    module: nn.Module
-    process: ProcessContext
-    metrics_log: MetricsLog
-    step: int
-    steps: int
-
-
 class Callback:
-    """Hooks of a training run; a subclass overrides some. Every process calls all callbacks, in their order."""
+    """Hooks of a training run; a subclass overrides some. Every process calls all callbacks, in their order.
 
-    def on_step(self, run: Run) -> None:
+    `run` has the run's `module`, `process` and `metrics_log`, after `step` of its `steps` optimiser steps.
+    """
+
+    def on_step(self, run: Any) -> None:
         """Runs after each optimiser step and before the state is saved; a run killed in between repeats it."""
 
-    def on_end(self, run: Run) -> None:
+    def on_end(self, run: Any) -> None:
         """Runs after the last step, when the log is complete."""
 
     def state_dict(self) -> State:
@@ -52,7 +44,7 @@ class AfterStep(Callback):
 
     function: Callable[[ProcessContext], None]
 
-    def on_step(self, run: Run) -> None:
+    def on_step(self, run: Any) -> None:
         self.function(run.process)
 
 
@@ -62,7 +54,7 @@ class Snapshots(Callback):
 
     functions: Mapping[int, Callable[[], None]]
 
-    def on_step(self, run: Run) -> None:
+    def on_step(self, run: Any) -> None:
         if run.process.is_main and run.step in self.functions:
             self.functions[run.step]()
 
@@ -81,7 +73,7 @@ class Evaluation(Callback, ABC):
     def measure(self, step: int) -> Mapping[str, float]:
         """Measures the module after `step` optimiser steps; returns figures by their names."""
 
-    def on_step(self, run: Run) -> None:
+    def on_step(self, run: Any) -> None:
         if run.step < self.first or (run.step % self.every and run.step != run.steps):
             return
         run.metrics_log.flush()
@@ -149,7 +141,7 @@ class Curve(Callback):
     path: Path
     title: str
 
-    def on_end(self, run: Run) -> None:
+    def on_end(self, run: Any) -> None:
         if run.process.is_main:
             curves.write_csv(self.path, run.metrics_log.rows)
             curves.draw(self.path.with_suffix(".svg"), run.metrics_log.rows, self.title)

@@ -79,7 +79,7 @@ class SectionStore:
 
     def __init__(self, folder: Path | str, in_all: int | None = None) -> None:
         self.sections = Store(folder)
-        self.folder = self.sections.folder
+        self.folder, self.tokens = self.sections.folder, self.sections.tokens
         self.pairs, self.pages, self.languages = map(self._open, (PAIRS, PAGES, LANGUAGES))
         if not self._fits():
             raise SteleError(
@@ -107,11 +107,6 @@ class SectionStore:
 
     def __len__(self) -> int:
         return len(self.pairs)
-
-    @property
-    def tokens(self) -> np.ndarray:
-        """All tokens of all sections, uint32 [tokens], as in `Store`."""
-        return self.sections.tokens
 
     def of_language(self, side: int) -> tuple[int, int]:
         """Range [begin, end) of the section numbers of a side's language."""
