@@ -291,15 +291,17 @@ def test_a_plan_is_of_the_configuration_that_snakemake_merges(tmp_path, monkeypa
     assert (seeds.pretraining, seeds.finetuning) == ([3, 4], [7])
 
 
-def test_what_a_configfile_says_of_the_model_stays_beside_what_the_call_says(tmp_path, monkeypatch):
+def test_what_a_configfile_says_stays_beside_what_the_call_says(tmp_path, monkeypatch):
     monkeypatch.setattr("stele.evaluate.evaluate.FOLDER", tmp_path)
     monkeypatch.setattr("stele.evaluate.evaluate.build", lambda arguments: None)
     more = tmp_path / "more.yaml"
-    more.write_text('models: {me5_small: {label: Mine, encoding: {query_prompt: "c: ", dimension: 32}}}\n')
+    model = '{label: Mine, encoding: {query_prompt: "c: ", dimension: 32}}'
+    more.write_text(f"scale: one_gpu\nresults_dir: results_mine\nmodels: {{me5_small: {model}}}\n")
     words = ["me5_small", "--benchmarks", "mrtydi", "--configfile", str(more), "--encoding", "dimension=64"]
     assert cli.main(["evaluate", *words]) == 0
-    (model,) = yaml.safe_load((tmp_path / "me5_small.yaml").read_text())["models"].values()
-    assert model == {"label": "Mine", "encoding": {"query_prompt": "c: ", "dimension": 64}}
+    written = yaml.safe_load((tmp_path / "me5_small.yaml").read_text())
+    assert written["models"]["me5_small"] == {"label": "Mine", "encoding": {"query_prompt": "c: ", "dimension": 64}}
+    assert (written["scale"], written["results_dir"]) == ("one_gpu", "results_mine")
 
 
 def test_snakemake_is_started_on_what_was_written(tmp_path, monkeypatch, capsys):

@@ -66,14 +66,15 @@ class Evaluate(Job):
     """Folders of your own data sets, in BEIR's or MTEB's layout; each is named after its folder."""
     languages: Some[str] | None = None
     """Languages to evaluate in; default: all languages of each benchmark."""
-    scale: str = "paper"
-    """Scale of the data; `paper`: all real data."""
+    scale: str | None = None
+    """Scale of the data; default: that of --configfile, else `paper`: all real data."""
     encoding: Some[str] = ()
     """How texts become vectors, as KEY=VALUE ..., e.g. pooling=mean."""
     configfile: Path | None = None
     """File with further keys of config.yaml, e.g. user_data."""
-    results_dir: str = RESULTS
-    """Folder of results."""
+    results_dir: str | None = Field(
+        None, description=f"Folder of results; default: that of --configfile, else {RESULTS}."
+    )
     snakemake: Annotated[tuple[str, ...], Parameter(allow_leading_hyphen=True)] = ()
     """Options for Snakemake: everything after this flag."""
     plan: bool = False
@@ -85,17 +86,19 @@ def run(args: Evaluate) -> None:
         raise SteleError("config.yaml: not in this folder; go to a clone, or to a project of `stele new FOLDER`")
     # the model's key, and its entry in config.yaml
     name, model = model_of(args.model, encoding_of(args.encoding), args.name)
-    path = configuration_path(name, args.results_dir, f"the model {args.model}")
-    # the configuration of this evaluation, over the user's other keys
     others = read_yaml(args.configfile) if args.configfile else {}
+    results_dir = os.path.expanduser(str(args.results_dir or others.get("results_dir") or RESULTS))
+    path = configuration_path(name, results_dir, f"the model {args.model}")
+    # the configuration of this evaluation, over the user's other keys
     earlier_call = read_yaml(path) if path.is_file() else {}
     declared = merged(read_yaml("config.yaml"), merged(others, earlier_call))
-    sets = user_sets(args.data, args.languages, merged({"user_data": sets_with_results(args.results_dir)}, declared))
+    sets = user_sets(args.data, args.languages, merged({"user_data": sets_with_results(results_dir)}, declared))
     benchmarks = list(dict.fromkeys([*(args.benchmarks or ([] if args.data else DEFAULT)), *sets["user_data"]]))
     of_sets = {code for entry in sets["add_benchmarks"].values() for code in entry["languages"]}
     languages = args.languages and [*args.languages, *(of_sets & {UNDETERMINED})]
     keys = {"languages": languages and list(languages), "models": model and {name: model}, **sets}
-    values = {"scale": args.scale, "results_dir": args.results_dir, **{key: of for key, of in keys.items() if of}}
+    scale = args.scale or others.get("scale") or "paper"
+    values = {"scale": scale, "results_dir": results_dir, **{key: of for key, of in keys.items() if of}}
     values = deep_merge(values, others)
     # one name, one model; its card keeps the benchmarks of earlier evaluations
     refuse_another(path, values)
@@ -110,7 +113,7 @@ def run(args: Evaluate) -> None:
     if args.plan:
         with TemporaryDirectory() as aside:
             # a plan must not replace the configuration of existing results
-            has_results = path.is_file() and results_of(name, args.results_dir)
+            has_results = path.is_file() and results_of(name, results_dir)
             planned = Path(aside, path.name) if has_results else path
             write(planned, values)
             print(f"snakemake {shlex.join(arguments)}" if planned == path else f"{path}: kept as it is", flush=True)
@@ -121,7 +124,7 @@ def run(args: Evaluate) -> None:
     print(f"Logs: {plan.paths.logs}/", flush=True)
     build(arguments)
     print(f"Result card: {card}, {Path(card).with_suffix('.html')}")
-    print(f"Comparison with published numbers: stele tables references --results-dir {args.results_dir}")
+    print(f"Comparison with published numbers: stele tables references --results-dir {results_dir}")
 
 
 # --- its configuration ------------------------------------------------------------------------------------------------
