@@ -25,7 +25,7 @@ def st_folder(place, family="bert", pooling="mean", dense=None, normalize=True, 
     return sentence_transformer(place / "st", base, pooling, heads, prompts, normalize, length=30)
 
 
-@pytest.mark.parametrize("family", ["bert", "xlm-roberta", "distilbert"])
+@pytest.mark.parametrize("family", ["bert", "xlm-roberta", "distilbert", "gpt2"])  # BERT's tokenizer makes types
 @pytest.mark.parametrize(
     ("pooling", "dense", "normalize"), [("mean", None, True), ("cls", 24, True), ("mean", 16, False)]
 )

@@ -77,11 +77,12 @@ def random_model(config, seed: int = 0, std: float = 0.2, **keywords):
 
 
 def make_folder(folder: Path, family: str = "xlm-roberta", seed: int = 0, pooler: bool = True, layers: int = 2) -> Path:
-    """Saves a random model of the family ("xlm-roberta", "bert" or "distilbert") of width 32 and 64 positions."""
+    """Saves a random model of the family (bert, distilbert, gpt2 or xlm-roberta) of width 32 and 64 positions."""
     from transformers import AutoConfig
 
     tokenizer = subword_tokenizer() if family == "xlm-roberta" else _wordpiece_tokenizer()
     shape = {"num_hidden_layers": layers, "hidden_size": WIDTH, "num_attention_heads": 2, "intermediate_size": 48}
+    untyped = family in ("distilbert", "gpt2")
     if family == "distilbert":
         shape = {"n_layers": layers, "dim": WIDTH, "n_heads": 2, "hidden_dim": 48}
     config = AutoConfig.for_model(
@@ -89,10 +90,10 @@ def make_folder(folder: Path, family: str = "xlm-roberta", seed: int = 0, pooler
         vocab_size=len(tokenizer),
         max_position_embeddings=66 if family == "xlm-roberta" else 64,
         pad_token_id=tokenizer.pad_token_id,
-        **({"type_vocab_size": 1 if family == "xlm-roberta" else 2} if family != "distilbert" else {}),
+        **({} if untyped else {"type_vocab_size": 1 if family == "xlm-roberta" else 2}),
         **shape,
     )
-    keywords = {} if family == "distilbert" else {"add_pooling_layer": pooler}
+    keywords = {} if untyped else {"add_pooling_layer": pooler}
     random_model(config, seed, **keywords).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return Path(folder)

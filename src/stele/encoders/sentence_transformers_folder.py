@@ -39,6 +39,7 @@ ACTIVATIONS = {  # Dense's name -> torch.nn's; for any other class sentence-tran
     **{f"torch.nn.modules.activation.{name}": name for name in ("Tanh", "GELU", "ReLU", "Sigmoid", "SiLU")},
     "torch.nn.modules.linear.Identity": "Identity",
 }
+WORD_TYPES = ("codegen", "ctrl", "flaubert", "gpt2", "gpt_neo", "gptj", "openai-gpt", "xlm")  # type 0 adds a word
 RELATIVE_POSITIONS = ("rope", "rotary", "relative")  # in a key of config.json: no position counts from the left edge
 SUGGESTION = "stele_suggestion"  # a setting of folders that Stele trained from a plain checkpoint
 QUERY, PASSAGE = "query", "document"  # the prompts that encode_query and encode_document choose, empty where unnamed
@@ -247,8 +248,9 @@ def _read_cosine(name: str | None, normalized: bool, folder: Path) -> bool:
 
 
 def _has_segments(folder: Path) -> bool:
-    """Whether pairs get token types 0 and 1: the tokenizer makes them, and the model has embeddings for both."""
-    types = read_json(folder / "config.json").get("type_vocab_size", 0)
+    """Whether the tokenizer makes token types, and the model has embeddings of both, or takes them for words."""
+    config = read_json(folder / "config.json")
+    types = config.get("type_vocab_size", 2 if config.get("model_type") in WORD_TYPES else 0)
     return types > 1 and "token_type_ids" in load_tokenizer(folder).model_input_names
 
 
