@@ -20,7 +20,7 @@ ARRAY = re.compile(r"(^|[\s'\"])(--array|-a)\b")
 GONE = ("PREEMPTED", "NODE_FAIL")
 GONE_ANSWERS = 3  # consecutive answers after which a job has failed
 
-# --- in the driver: one patch for all changes, which need one another; `patch_driver` has the reason for each ---------
+# --- in the driver ----------------------------------------------------------------------------------------------------
 FIND_EARLIER_JOBS = Patch(  # run_job; query_job_status_squeue and _sacct, which look for this run's name alone
     SLURM,
     upstream="""Find the jobs of a main process that was killed
@@ -30,6 +30,55 @@ time, and two jobs write one output. Please look for living jobs with the same c
 queue before submitting, adopt them, and query their states under the names of their runs too (a comment in #109 plans
 to let a run name the previous one).""",
     until="the plugin looks for a job's comment in the queue before it submits the job",
+)
+WAIT_FOR_CONTROLLER = Patch(  # run_job
+    SLURM,
+    upstream="https://github.com/snakemake/snakemake-executor-plugin-slurm/issues/320",  # and 313
+    until="sbatch is repeated while the controller is away or takes no more jobs, without using up an attempt",
+)
+UNIQUE_COMMENTS = Patch(  # get_job_wildcards
+    SLURM,
+    upstream="""Two jobs can have one comment
+
+get_job_wildcards joins wildcards by "_": the wildcards ("a_b", "c") and ("a", "b_c") make one comment and one folder of
+logs, and so do the jobs of two configurations that differ in the outputs' folder. Please join by a sign that wildcards
+cannot have, and add a digest of the outputs.""",
+    until="a comment says which outputs a job makes",
+)
+CANCEL_AT_ONCE = Patch(  # cancel
+    SLURM,
+    upstream="""An interrupted run submits all its jobs before it cancels them
+
+On SIGINT `shutdown(wait=True)` of the submission threads goes through all pending jobs first. Please call
+`self._job_submission_executor.shutdown(cancel_futures=True)`, then cancel by the run's name, which has the jobs whose
+ids the plugin has not heard of yet.""",
+    until="the plugin drops pending submissions when it is interrupted",
+)
+KEEP_MIN_JOB_AGE = Patch(  # get_min_job_age
+    SLURM,
+    upstream="""MinJobAge is asked for anew with every status check
+
+Where `scontrol show config` fails once (the controller restarts) get_min_job_age is None, and the status query falls
+back to sacct. A cluster without accounting has a sacct that cannot answer, and all jobs count as lost. Please keep the
+first answer for the run.""",
+    until="the plugin keeps the answer for the run",
+)
+GIVE_UP_GONE_JOBS = Patch(  # query_job_status
+    SLURM,
+    upstream="""A preempted job that SLURM does not requeue is waited for without end
+
+PREEMPTED and, with --slurm-requeue, NODE_FAIL are left to SLURM (#109, #411). Where the partition does not requeue, the
+state stays and the run never ends; the same holds for a job that the controller has forgotten. Please count such a job
+as failed after several status checks in a row.""",
+    until="the plugin gives up jobs that stay in these states",
+)
+LOOK_AGAIN_SOON = Patch(  # next_seconds_between_status_checks
+    SLURM,
+    upstream="""An upper bound for the time between status checks
+
+next_seconds_between_status_checks grows by 10 s up to 180 s until a job has succeeded, so that a failed job is tried
+again three minutes later. Please make max_sleep_time a setting.""",
+    until="the bound (max_sleep_time) is a setting",
 )
 
 # --- on a node --------------------------------------------------------------------------------------------------------
@@ -79,19 +128,13 @@ def patch_driver(workflow: Any) -> None:
         return
     refuse(workflow)
     plugin, earlier = sys.modules["snakemake_executor_plugin_slurm"], EarlierJobs()
-    # wildcards joined by "_" give two jobs one comment, as do the jobs of two folders of outputs
     plugin.get_job_wildcards = wildcards_of
-    # asked anew with each status check: where the controller restarts, all jobs count as lost if sacct cannot answer
     plugin.get_min_job_age = remembered(plugin.get_min_job_age, squeue.controller)
     for query in ("query_job_status_squeue", "query_job_status_sacct"):
         setattr(plugin, query, _with_names(getattr(plugin, query), earlier))
-    # a preempted job that SLURM does not requeue, and a forgotten one, would be waited for without end
     plugin.query_job_status = ending(plugin.query_job_status)
-    # the time between status checks grows to 180 s, so a failed job would be tried again three minutes later
     _look_again_soon(plugin.Executor)
-    # sbatch is not repeated while the controller is away: issues 320 and 313 of the plugin
     plugin.Executor.run_job = _careful(plugin, plugin.Executor.run_job, earlier)
-    # on SIGINT the plugin submits all pending jobs before it cancels them
     plugin.Executor.cancel = _at_once(plugin.Executor.cancel)
 
 
