@@ -58,17 +58,6 @@ def test_a_dump_that_is_cut_off_goes_on_and_is_verified(site, fetch, tmp_path):
         assert (tmp_path / "dataset" / f"swwiki-20220801-{kind}").read_bytes() == data
 
 
-def test_a_wrong_checksum_leaves_nothing(site, fetch, capsys):
-    publish(site)
-    path = MAIN.format(date="20220801") + "swwiki-20220801-pages-articles-multistream.xml.bz2"
-    good = site.files[path]
-    site.files[path] = good[:-1] + b"x"
-    code, record = fetch()
-    message = capsys.readouterr().err
-    assert code == 1 and record is None
-    assert hashlib.sha1(good).hexdigest() in message and "swwiki-20220801-pages-articles-multistream.xml.bz2" in message
-
-
 def test_a_dump_that_was_rotated_off_comes_from_the_archive(site, fetch):
     publish(site, where=ARCHIVE)
     code, record = fetch()
