@@ -45,13 +45,6 @@ def test_equals_the_full_ranking_with_duplicated_passages(crowd, k):
     assert run(*crowd, k) == reference(*crowd, k)
 
 
-@pytest.mark.parametrize(
-    ("cuts", "block_rows"), [((1, 2, 1000), 512), ((2500,), 7), ((), 33), (range(50, 3000, 50), 4096)]
-)
-def test_does_not_depend_on_blocks(crowd, cuts, block_rows):
-    assert run(*crowd, 20, list(cuts), block_rows=block_rows) == run(*crowd, 20)
-
-
 def test_near_ties_are_decided_by_exact_scores():
     """Scores that differ in the last bits, where float32 products of different shapes disagree."""
     rng = np.random.default_rng(2)
