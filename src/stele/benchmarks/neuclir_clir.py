@@ -12,4 +12,4 @@ from stele.benchmarks.types import Data, Query, QuerySet
 class NeuclirClir(NeuclirMono):
     def queries(self, data: Data, query_set: QuerySet) -> Iterator[Query]:
         """Yields the English queries that are judged on the documents of one language."""
-        yield from queries_of(data, "en", query_set.language)
+        yield from queries_of(data, "en", query_set.collection)

@@ -23,27 +23,33 @@ from stele.benchmarks.types import Data, Judgments, Passage, Query, QuerySet
 from stele.errors import SteleError
 
 TOPICS, CORPUS = "neuclir", "neuclir_corpus"
-NAMES = {"en": "eng", "fa": "fas", "ru": "rus", "zh": "zho"}  # languages in the files' names
-LANGUAGES = ("fa", "ru", "zh")  # of the documents
+# languages in the files' names; "all" are those of the documents
+NAMES = {"en": "eng", "fa": "fas", "ru": "rus", "zh": "zho", "all": "mlir"}
 SHOWN = 3  # ids in a message
 
 
 class NeuclirMono(RetrievalReader):
     def queries(self, data: Data, query_set: QuerySet) -> Iterator[Query]:
-        """Yields the judged queries of one language, in this language."""
-        yield from queries_of(data, query_set.language, query_set.language)
+        """Yields the queries that are judged on a collection. Raises SteleError for a missing query."""
+        yield from queries_of(data, query_set.language, query_set.collection)
 
     def passages(self, data: Data, collection: str) -> Iterator[Passage]:
-        yield from documents(data, (collection,), collection)
+        """Streams the documents of a collection, one language after the other.
+
+        It warns of judged documents that are missing; they stay judged, as in trec_eval.
+        """
+        streamed = (passage for language in self.parts(collection) for passage in _documents(data, language))
+        yield from warn_missing_judged(streamed, _judged(data, collection), collection)
 
     def judgments(self, data: Data, query_set: QuerySet) -> Judgments:
-        return judgments_of(data, query_set.language)
+        """Maps query id -> {document id: gain 0, 1 or 3}."""
+        return _judged(data, query_set.collection)
 
 
-def queries_of(data: Data, language: str, judged: str) -> Iterator[Query]:
-    """Yields the queries judged in `judged`, "mlir" or a document language. Raises SteleError for a missing query."""
+def queries_of(data: Data, language: str, collection: str) -> Iterator[Query]:
+    """Yields the queries in a language that are judged on a collection. Raises SteleError for a missing query."""
     path = _file(data, f"news.{NAMES[language]}.tsv")
-    known, queries = judgments_of(data, judged), list(tsv_topics(path))
+    known, queries = _judged(data, collection), list(tsv_topics(path))
     yield from (Query(name, " ".join(text.split())) for name, text in queries if name in known)
     if lacking := sorted(known.keys() - {query.id for query in queries}):
         raise SteleError(
@@ -52,18 +58,8 @@ def queries_of(data: Data, language: str, judged: str) -> Iterator[Query]:
         )
 
 
-def judgments_of(data: Data, judged: str) -> Judgments:
-    """Maps query id -> {document id: gain 0, 1 or 3}."""
-    return read_qrels(_file(data, f"qrels.{NAMES.get(judged, judged)}.gains.txt"))
-
-
-def documents(data: Data, languages: tuple[str, ...], judged: str) -> Iterator[Passage]:
-    """Streams the documents of some languages, one language after the other.
-
-    It warns of judged documents that are missing; they stay judged, as in trec_eval.
-    """
-    of_all_languages = (passage for language in languages for passage in _documents(data, language))
-    yield from warn_missing_judged(of_all_languages, judgments_of(data, judged), judged)
+def _judged(data: Data, collection: str) -> Judgments:
+    return read_qrels(_file(data, f"qrels.{NAMES[collection]}.gains.txt"))
 
 
 def _documents(data: Data, language: str) -> Iterator[Passage]:
