@@ -12,7 +12,6 @@ Wikipedia, as DPR and XOR-TyDi publish it, has tab-separated columns `id text ti
 written with Python's csv (quotes doubled inside quoted fields), and are read in the same way.
 """
 
-import csv
 import hashlib
 import logging
 from collections.abc import Collection, Iterable, Iterator
@@ -34,12 +33,12 @@ from stele.benchmarks.reader import RetrievalReader
 from stele.benchmarks.types import Data, Passage, TrainingExample
 from stele.errors import SteleError
 from stele.files.reading import open_bytes, reading
-from stele.progress import bar
+from stele.progress import track
 
 logger = logging.getLogger(__name__)
 
 DEV = 30  # negatives of each kind
-CHUNK = 100_000  # lines between two updates of the progress bar
+BLOCK = 1 << 24  # bytes of a file of passages that are parsed at a time
 
 
 def with_positives(examples: Iterable[TrainingExample], path: Path, kind: str) -> Iterator[TrainingExample]:
@@ -114,54 +113,33 @@ class HundredWordsReader(RetrievalReader):
     DATASET: ClassVar[str]
     FILE: ClassVar[str]
 
-    def path(self, data: Data, collection: str) -> Path:
-        return located(folder_of(data, self.DATASET, collection), self.FILE)
-
     def passages(self, data: Data, collection: str) -> Iterator[Passage]:
-        return w100_passages(self.path(data, collection))
+        """Streams the passages of the file; skips the header line (`id text title`)."""
+        for where, (docid, text, title) in tsv_rows(self._path(data, collection), 3):
+            if docid != "id":
+                yield Passage(identifier(docid, where), title, text)
 
     def texts(self, data: Data, collection: str, ids: Collection[str]) -> dict[str, str]:
-        return w100_texts(self.path(data, collection), ids)
+        """Texts (without titles) of the passages with these ids. Raises SteleError if one is missing."""
+        import pyarrow as pa
+        from pyarrow import compute, csv
 
+        path, wanted, by_id = self._path(data, collection), pa.array([*ids], pa.string()), {}
+        columns = dict.fromkeys(("id", "text", "title"), pa.string())
+        with reading(path), open_bytes(path) as handle:
+            batches = csv.open_csv(
+                handle,
+                csv.ReadOptions(block_size=BLOCK, column_names=[*columns]),
+                csv.ParseOptions(delimiter="\t", newlines_in_values=True),
+                csv.ConvertOptions(column_types=columns),
+            )
+            for batch in track(batches, None, f"read {path.name}", unit="block"):
+                chosen = batch.filter(compute.is_in(batch["id"], wanted))
+                by_id.update(zip(chosen["id"].to_pylist(), chosen["text"].to_pylist(), strict=True))
+        if len(by_id) < len(ids):
+            missing = min(set(ids) - by_id.keys())
+            raise SteleError(f"{path}: no passage {missing!r}, which the run retrieved; give the searched collection")
+        return by_id
 
-def w100_passages(path: Path) -> Iterator[Passage]:
-    """Streams the passages of a file; skips the header line (`id text title`)."""
-    for where, (docid, text, title) in tsv_rows(path, 3):
-        if docid != "id":
-            yield Passage(identifier(docid, where), title, text)
-
-
-def w100_texts(path: Path, ids: Collection[str]) -> dict[str, str]:
-    """Texts (without titles) of the passages with these ids, read in one pass over the file.
-
-    Only their lines are parsed, which saves the parsing of 18 million lines; a file with a quoted line break is
-    parsed as a whole. Raises SteleError if a passage is missing.
-    """
-    by_id = _scan(path, ids)
-    if by_id is None:
-        by_id = {p.id: p.text for p in w100_passages(path) if p.id in ids}
-    if len(by_id) < len(ids):
-        missing = min(set(ids) - by_id.keys())
-        raise SteleError(f"{path}: no passage {missing!r}, which the run retrieved; give the searched collection")
-    return by_id
-
-
-def _scan(path: Path, ids: Collection[str]) -> dict[str, str] | None:
-    wanted = {name.encode() for name in ids}
-    by_id: dict[str, str] = {}
-    with (
-        reading(path),
-        open_bytes(path) as handle,
-        bar(path.stat().st_size, f"read {path.name}", "B") as shown,
-    ):
-        packed = getattr(handle, "fileobj", handle)  # the place in the file itself, gzipped or not
-        for number, line in enumerate(handle):
-            if number % CHUNK == 0:
-                shown.update(packed.tell() - shown.n)
-            if b'\t"' in line and line.count(b'"') % 2:
-                return None  # a quoted field goes on in the next line
-            docid = line[: line.find(b"\t")].strip(b'"')
-            if docid in wanted:
-                row = next(csv.reader([line.decode("utf-8")], delimiter="\t"))
-                by_id[row[0]] = row[1]
-    return by_id
+    def _path(self, data: Data, collection: str) -> Path:
+        return located(folder_of(data, self.DATASET, collection), self.FILE)
