@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from collections.abc import Container, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +18,7 @@ from stele.files.paths import relative
 from stele.files.reading import DECODER, JsonObject, check_surrogates, open_bytes, parse_json, reading
 
 BLOCK = 1 << 20  # characters read at a time
+_BLANK, _BETWEEN = re.compile(r"[ \t\r\n]*"), re.compile(r"[ \t\r\n,]*")  # before a JSON array, and between its items
 
 
 # --- finding files ---
@@ -89,12 +91,6 @@ def name_in_files(language: str, files: str) -> str:
     return getattr(catalogue.entries(Language).get(language), files, None) or language
 
 
-def present(folder: Path, pattern: str) -> set[str]:
-    """Names, without the last suffix, of all files below a dataset's folder, gzipped or not, that match a pattern."""
-    names = (Path(path.name.removesuffix(".gz")) for path in below(folder))
-    return {name.stem for name in names if name.match(pattern)}
-
-
 def below(folder: Path) -> Iterator[Path]:
     """Yields all files below a folder and its links to folders, without hidden ones, sorted; a file yields itself."""
     if folder.is_file():
@@ -149,7 +145,7 @@ def json_array(path: Path) -> Iterator[tuple[str, JsonObject]]:
     text, line, position, started = "", 1, 0, False
     with reading(lambda: f"{path}, line {line}"), open_text(path) as handle:
         while True:
-            position = _skip(text, position, " \t\r\n," if started else " \t\r\n")
+            position = (_BETWEEN if started else _BLANK).match(text, position).end()
             if position >= len(text):
                 line, text, position, block = line + text.count("\n"), "", 0, handle.read(BLOCK)
                 if not block:
@@ -174,12 +170,6 @@ def json_array(path: Path) -> Iterator[tuple[str, JsonObject]]:
             item, position, text = _decode(text, handle, where)
             check_surrogates(text[:position], item)
             yield where, checked_object(item, where)
-
-
-def _skip(text: str, position: int, characters: str) -> int:
-    while position < len(text) and text[position] in characters:
-        position += 1
-    return position
 
 
 def _decode(text: str, handle: IO[str], where: str) -> tuple[Any, int, str]:

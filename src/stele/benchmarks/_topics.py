@@ -11,8 +11,6 @@ or around the field, or by the field's name (CLEF's `<FR-title>`): as Stele's co
 of NTCIR's. A text without a stated language is taken to be in the requested language.
 """
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -42,6 +40,8 @@ LANGUAGE_FACTS = ("name", "tatoeba", "neuclir", "belebele")  # a language's name
 SIMPLIFIED = "CS"  # NTCIR's simplified Chinese, LANG="CS"; in lower case, or as a field's name, it is Czech
 NTCIR = {"zh": (SIMPLIFIED, "ct", "cn"), "ja": ("jp",), "ko": ("kr",), "cs": (SIMPLIFIED,)}  # the preferred first
 NUMBERS = ("id", "no")  # these endings of a name (`query_id`) are not languages
+ByLanguage = dict[str, dict[str, str]]  # field -> stated language, "" where none is -> text
+Topics = Iterator[tuple[str, str, ByLanguage]]  # where, id, texts
 
 _TOPIC = re.compile(r"<(top|topic|query)(?:\s[^<>]*)?>", re.IGNORECASE)
 # the beginning of lines `id<TAB>title`, whose titles may have tags, but none that begins a line
@@ -145,10 +145,6 @@ def _number(name: str) -> str:
     """
     match = re.fullmatch(r"[A-Za-z]{0,2}0*([0-9]+)", name)
     return match[1] if match else name
-
-
-ByLanguage = dict[str, dict[str, str]]  # field -> stated language, "" where none is -> text
-Topics = Iterator[tuple[str, str, ByLanguage]]  # where, id, texts
 
 
 def _of_marks(path: Path, text: str) -> Topics:

@@ -25,21 +25,9 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from stele.benchmarks._beir_files import (
-    files_of,
-    role_of,
-    shown,
-    split_files,
-    text_files,
-    with_role,
-)
+from stele.benchmarks._beir_files import files_of, role_of, shown, split_files, text_files, with_role
 from stele.benchmarks._files import field, identifier, lines, refuse_again, tsv_rows
-from stele.benchmarks._tables import (
-    column_names,
-    is_parquet,
-    table_passages,
-    table_rows,
-)
+from stele.benchmarks._tables import column_names, is_parquet, table_passages, table_rows
 from stele.benchmarks.reader import RetrievalReader
 from stele.benchmarks.types import Data, Judgments, LeftOut, Passage, Query, QuerySet
 from stele.errors import SteleError

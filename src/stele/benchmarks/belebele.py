@@ -14,7 +14,6 @@ the queries are the distinct question texts, so a question asked about two passa
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
 
 from stele.benchmarks._files import file_of_part, name_in_files
 from stele.benchmarks._tables import table_rows
@@ -23,12 +22,6 @@ from stele.benchmarks.types import Data, Judgments, Passage, Query, QuerySet
 from stele.errors import SteleError
 
 DATASET = "belebele"
-
-
-class _Row(NamedTuple):
-    link: str
-    passage: str
-    question: str
 
 
 class Belebele(RetrievalReader):
@@ -51,23 +44,23 @@ class Belebele(RetrievalReader):
     def passages(self, data: Data, collection: str) -> Iterator[Passage]:
         """Yields the passages of a variant, numbered in the order of their links' first occurrence."""
         texts: dict[str, str] = {}
-        for row in _rows(data, collection):
-            texts.setdefault(row.link, row.passage)
+        for link, passage, _ in _rows(data, collection):
+            texts.setdefault(link, passage)
         return (Passage(f"C{number}", "", text) for number, text in enumerate(texts.values()))
 
     def judgments(self, data: Data, query_set: QuerySet) -> Judgments:
         """Maps question -> {passage: 1} over all rows. Raises SteleError for a question about an unknown passage."""
-        links = dict.fromkeys(row.link for row in _rows(data, query_set.collection))
+        links = dict.fromkeys(link for link, _, _ in _rows(data, query_set.collection))
         passage = {link: f"C{number}" for number, link in enumerate(links)}
         number = _numbers(data, self.asked_in(query_set))
         judged: dict[str, dict[str, int]] = {}
-        for row in _rows(data, self.asked_in(query_set)):
-            if row.link not in passage:
+        for link, _, question in _rows(data, self.asked_in(query_set)):
+            if link not in passage:
                 raise SteleError(
-                    f"{_file(data, self.asked_in(query_set))}: a question is about {row.link}, which is not in "
+                    f"{_file(data, self.asked_in(query_set))}: a question is about {link}, which is not in "
                     f"{_file(data, query_set.collection)}; both must be of one release"
                 )
-            judged.setdefault(number[row.question], {})[passage[row.link]] = 1
+            judged.setdefault(number[question], {})[passage[link]] = 1
         return judged
 
 
@@ -76,12 +69,12 @@ def _numbers(data: Data, variant: str) -> dict[str, str]:
     the same id in all variants, even if a variant asks two questions in the same words.
     """
     numbers: dict[str, str] = {}
-    for number, row in enumerate(_rows(data, variant)):
-        numbers.setdefault(row.question, f"Q{number}")
+    for number, (_, _, question) in enumerate(_rows(data, variant)):
+        numbers.setdefault(question, f"Q{number}")
     return numbers
 
 
-def _rows(data: Data, variant: str) -> list[_Row]:
+def _rows(data: Data, variant: str) -> list[tuple[str, str, str]]:
     return _read(_file(data, variant))
 
 
@@ -90,7 +83,7 @@ def _file(data: Data, variant: str) -> Path:
 
 
 @lru_cache(maxsize=8)
-def _read(path: Path) -> list[_Row]:
-    """Reads the rows of a file; it is cached, because two of three pairs need the English file."""
+def _read(path: Path) -> list[tuple[str, str, str]]:
+    """Reads (link, passage, question) of all rows; it is cached, because two of three pairs need the English file."""
     wanted = {"link": str, "flores_passage": str, "question": str}
-    return [_Row(*row.values()) for _, row in table_rows(path, wanted)]
+    return [tuple(row.values()) for _, row in table_rows(path, wanted)]

@@ -18,7 +18,7 @@ import logging
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from stele.benchmarks._files import field, file_of_part, identifier, json_file, present, refuse_again
+from stele.benchmarks._files import below, field, file_of_part, identifier, json_file, refuse_again
 from stele.benchmarks.reader import RetrievalReader
 from stele.benchmarks.squad import paragraphs
 from stele.benchmarks.types import Data, Judgments, Passage, Query, QuerySet
@@ -38,9 +38,7 @@ class _Question(NamedTuple):
     answers: list[str]  # candidate ids
 
 
-class _Paragraph(NamedTuple):
-    candidates: list[tuple[str, str]]  # (id, text)
-    questions: list[_Question]
+_Paragraph = tuple[list[tuple[str, str]], list[_Question]]  # candidates as (id, text), questions
 
 
 class Lareqa(RetrievalReader):
@@ -48,20 +46,20 @@ class Lareqa(RetrievalReader):
     COLLECTION = "all"
 
     def queries(self, data: Data, query_set: QuerySet) -> Iterator[Query]:
-        for paragraph in _paragraphs(data, query_set.language):
-            for question in paragraph.questions:
+        for _, questions in _paragraphs(data, query_set.language):
+            for question in questions:
                 yield Query(f"{question.key}_{query_set.language}", question.text)
 
     def passages(self, data: Data, collection: str) -> Iterator[Passage]:
         """Yields the candidate sentences of all languages in the data."""
         for language in _collection_languages(data):
-            for paragraph in _paragraphs(data, language):
-                for docid, text in paragraph.candidates:
+            for candidates, _ in _paragraphs(data, language):
+                for docid, text in candidates:
                     yield Passage(docid, "", text)
 
     def judgments(self, data: Data, query_set: QuerySet) -> Judgments:
         """Maps question id -> {candidate id: 1}, with the answers in all languages of the collection."""
-        keys = [q.key for paragraph in _paragraphs(data, query_set.language) for q in paragraph.questions]
+        keys = [q.key for _, questions in _paragraphs(data, query_set.language) for q in questions]
         answers: dict[str, dict[str, int]] = {key: {} for key in keys}
         languages = _collection_languages(data)
         whole = data[DATASET].get("all")
@@ -69,8 +67,8 @@ class Lareqa(RetrievalReader):
             official = "the official score counts those in all languages: --data lareqa=FOLDER, with eleven files"
             logger.warning("lareqa: only answers in %s count as relevant; %s", ", ".join(languages), official)
         for language in languages:
-            for paragraph in _paragraphs(data, language):
-                for question in paragraph.questions:
+            for _, questions in _paragraphs(data, language):
+                for question in questions:
                     answers.get(question.key, {}).update(dict.fromkeys(question.answers, 1))
         return {f"{key}_{query_set.language}": answers[key] for key in keys}
 
@@ -78,7 +76,8 @@ class Lareqa(RetrievalReader):
 def _collection_languages(data: Data) -> list[str]:
     """Languages whose files the data have: all eleven in the real data, those of the scale in generated data."""
     parts = data.get(DATASET, {})
-    languages = {*parts}.union(*(present(folder, "*.json") for folder in parts.values()))  # any file names
+    names = (path.name.removesuffix(".gz") for folder in parts.values() for path in below(folder))
+    languages = {*parts, *(name.removesuffix(".json") for name in names if name.endswith(".json"))}  # any file names
     return [language for language in LANGUAGES if language in languages]
 
 
@@ -87,11 +86,11 @@ def _paragraphs(data: Data, language: str) -> Iterator[_Paragraph]:
     seen: set[str] = set()
     for number, (where, paragraph) in enumerate(paragraphs(json_file(path), path), start=1):
         with reading(where, "paragraph of LAReQA"):
-            read = _paragraph(paragraph, f"{language}_{number}", where)
-        for question in read.questions:
+            candidates, questions = _paragraph(paragraph, f"{language}_{number}", where)
+        for question in questions:
             seen.add(refuse_again(question.key, seen, where, "question id"))
-        if read.questions:
-            yield read
+        if questions:
+            yield candidates, questions
 
 
 def _paragraph(paragraph: dict, name: str, where: str) -> _Paragraph:
@@ -114,4 +113,4 @@ def _paragraph(paragraph: dict, name: str, where: str) -> _Paragraph:
         answers = [f"{name}_{i}" for i, sentence in enumerate(sentences) if sentence == answer]
         questions.append(_Question(key, field(item, "question", str, where), answers))
     candidates = [(f"{name}_{i}", (s + context).replace("\n", "")) for i, s in enumerate(sentences)]
-    return _Paragraph(candidates, questions)
+    return candidates, questions

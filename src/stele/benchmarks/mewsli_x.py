@@ -83,12 +83,9 @@ def mention_text(context: JsonObject, mention: JsonObject, where: str) -> str:
     else:
         raise SteleError(f"{where}: no sentence holds the whole mention at {start}-{end}")
     surface = text[start:end]
-    left, right = (_BRACED.sub(_in_parentheses, side) for side in (text[first:start], text[end:last]))
+    sides = (text[first:start], text[end:last])
+    left, right = (_BRACED.sub(lambda brace: f"({brace[1]})" if brace[2] else brace[0], side) for side in sides)
     return _one_line(f"{surface}: {left} {{ {surface} }} {right}")
-
-
-def _in_parentheses(match: re.Match[str]) -> str:
-    return f"({match[1]})" if match[2] else match[0]
 
 
 def _span(span: Any, text: str, where: str) -> tuple[int, int]:

@@ -112,9 +112,10 @@ def _of_files(files: tuple[tuple[Path, int, int], ...], pairs: tuple[str, ...]) 
     places = [tuple(map(languages.index, sides(pair))) for pair in pairs]
     linked, counts = read_links(links, sentences, places)
     logger.info("%s: %d links, %d of them to no sentence", links, counts["links"], counts["dead"])
-    chosen = {}
+    chosen, known = {}, catalogue.entries(Language)
     for pair, links_of_pair in zip(pairs, linked, strict=True):
-        fitting = list(fit(sentences, links_of_pair.tolist(), any(map(_unspaced, sides(pair)))))
+        unspaced = any(code in known and not known[code].spaces for code in sides(pair))
+        fitting = list(fit(sentences, links_of_pair.tolist(), unspaced))
         chosen[pair] = [texts for _, texts in drawn(fitting, pair)]
         if len(fitting) < SIZE:
             logger.info("%s: %d pairs of sentences, fewer than %d", pair, len(fitting), SIZE)
@@ -146,12 +147,6 @@ def drawn(fitting: Sequence[tuple[tuple[int, int], tuple[str, str]]], pair: str)
         return hashlib.blake2b(f"{SEED} {pair} {first} {second}".encode(), digest_size=16).digest()
 
     return [fitting[place] for place in sorted(sorted(range(len(fitting)), key=draw)[:SIZE])]
-
-
-def _unspaced(language: str) -> bool:
-    """Whether a language is written without spaces between words."""
-    known = catalogue.entries(Language)
-    return language in known and not known[language].spaces
 
 
 OTHER, NONE = -1, -2  # a sentence in a language that is not requested; an id without a sentence
