@@ -10,8 +10,6 @@ in `notes`. Memory is bounded by DOCUMENT_BYTES of text, LINE_BYTES of a JSON li
 serve to recognise repeated documents.
 """
 
-from __future__ import annotations
-
 import logging
 import re
 import unicodedata

@@ -5,8 +5,6 @@ pages of the main namespace with a sentence. Redirects go to redirects.parquet (
 pages that cannot be parsed to rejects.jsonl. Memory grows with the dump by only sixteen bytes a page.
 """
 
-from __future__ import annotations
-
 import gc
 import json
 import logging
@@ -139,7 +137,7 @@ class Aside:
             raise SteleError(f"{path}: {self.rejects} pages could not be parsed; the first: {self.first_reject}")
 
 
-def _repeated(digests: array[int]) -> int:
+def _repeated(digests: array) -> int:
     """Number of digests that occurred before."""
     import numpy as np
 
