@@ -13,7 +13,6 @@ from stele.recipes import encoding as encoding
 from stele.scoring import count_parameters
 from stele.sources.download import counts, fetch, http, unpack, verify
 from stele.sources.weights import checkpoint_files
-from stele_world import site
 from tests.readers.benchmark_files import MENTIONS, SQUAD, W100
 from tests.readers.files import Reader, safetensors, tarred, torch_file, zipped
 
@@ -77,12 +76,12 @@ SOURCES: dict[str, Reader] = {
     "index of PyTorch weights": (
         "pytorch_model.bin.index.json",
         INDEX.replace(b"model.safetensors", b"pytorch_model-1.bin"),
-        lambda path: checkpoint_files.convert_shards(path, path.parent),
+        checkpoint_files.convert_shards,
     ),
     "note of a download": ("a.part.json", NOTE, noted),
     "published digest": ("a.published.json", b'{"sha256": "%s", "bytes": 1}' % (b"c" * 64), noted),
-    "manifest": ("manifest.json", MANIFEST, site.read_manifest),
-    "first digests": ("pins.json", b'{"https://a.org/b": "abc"}', verify.read_pins),
+    "manifest": ("manifest.json", MANIFEST, verify.Manifest),
+    "first digests": ("pins.json", b'{"https://a.org/b": "abc"}', lambda path: verify.pin(path, {})),
     "checksums": ("sums.txt", b"0" * 40 + b"  a.txt\n" + b"1" * 40 + b" *b.txt\n", verify.read_checksums),
     "zip": ("files.zip", zipped(FILES), unpacked),
     "tar": ("files.tar.gz", tarred(FILES), unpacked),

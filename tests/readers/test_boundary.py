@@ -12,7 +12,7 @@ OPENS = re.compile(
     r"|(np|numpy|json|pickle|yaml|torch)\.loads?|csv\.reader"
 )
 WRITES = re.compile("[rbt+]*[wax][rbt+]*|r\\+b")
-BOUNDARIES = ("reading", "opened", "_opened", "_answer_of", "_unpacked")
+BOUNDARIES = ("reading", "opened", "_opened", "_answer_of")
 # what was written by Stele itself; its digest is checked before a command reads it (artifacts/integrity.py)
 CHECKED = {
     "finetuning/dual_encoder/examples.py": {"load_examples", "tokens"},

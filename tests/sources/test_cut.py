@@ -147,7 +147,7 @@ def test_a_beginning_that_was_killed_is_not_taken_for_the_whole(take, mirror, se
 
 def test_a_beginning_that_was_published_is_not_written_over(take, mirror, served, monkeypatch):
     """Killed before its downloads were removed, which share their bytes with the output, and then without a server."""
-    monkeypatch.setattr("stele.sources.dataset.drop_downloads", lambda state: None)
+    monkeypatch.setattr("stele.sources.dataset.drop_claimed", lambda state, job: None)
     code, folder, _ = take("cc100", 90, "server")
     before = (folder / "sw.txt.xz").read_bytes()
     monkeypatch.setattr(places.RemoteBeginning, "read", lambda self, number: 1 / 0)

@@ -32,10 +32,10 @@ from stele.catalogue.hub import CONFIG, MODULES, WEIGHTS, address, read_files, r
 from stele.catalogue.user_data import listing
 from stele.command.arguments import Json, NewRecord, record_of
 from stele.errors import SteleError
-from stele.files.atomic import MARK, RECORD, atomic_directory
+from stele.files.atomic import MARK, RECORD, atomic_directory, drop_claimed
 from stele.files.digests import FileFacts, block_digests, facts_digest
 from stele.files.reading import parse_object, read_note
-from stele.sources.download.places import PlacesJob, drop_downloads, places_of
+from stele.sources.download.places import DOWNLOADS, PlacesJob, places_of
 from stele.sources.download.unpack import link_file
 from stele.sources.download.verify import check
 from stele.sources.weights.checkpoint_checks import (
@@ -108,8 +108,7 @@ def run(args: Checkpoint) -> None:
             if download is not None:
                 place_fetched(download.files, Path(place))
             else:
-                link_folder(args.path, Path(place))
-                refuse_code(Path(place), instead)
+                link_folder(args.path, Path(place), instead)
             check_settings(Path(place), encoding, args.generator, args.trained)
             if args.settings_only:  # otherwise loading says it
                 for folder in model_folders(Path(place)):
@@ -129,9 +128,7 @@ def run(args: Checkpoint) -> None:
         if download is not None:
             facts = place_fetched(download.files, folder)
         else:
-            facts = {name: file_facts(folder / name, "nothing") for name in link_folder(args.path, folder)}
-        refuse_code(folder, instead)
-        if download is None:
+            facts = {name: file_facts(folder / name, "nothing") for name in link_folder(args.path, folder, instead)}
             check_settings(folder, encoding, args.generator)
         to_safetensors(folder, facts)
         proofs = {}
@@ -158,7 +155,7 @@ def run(args: Checkpoint) -> None:
             files={path: {**file, **block_digests(folder / path)} for path, file in facts.items()},
             models=proofs,
         )
-    drop_downloads(args.state)
+    drop_claimed(args.state, DOWNLOADS)
     log.info("%s: %s", args.model, json.dumps(proofs))
 
 
@@ -193,10 +190,10 @@ def _stand_in_manifest(mirrors: Iterable[str], hub: tuple[str, str] | None) -> P
 
 
 # --- from a folder --------------------------------------------------------------------------------------------------
-def link_folder(source: Path, folder: Path) -> list[str]:
+def link_folder(source: Path, folder: Path, instead: str) -> list[str]:
     """Links the needed files of a local checkpoint (settings, tokenizer, one kind of weights); returns their paths.
 
-    Raises SteleError if `source` is not the folder of a checkpoint.
+    Raises SteleError if `source` is not the folder of a checkpoint, or brings its own code; `instead` is the advice.
     """
     if not source.is_dir():
         raise SteleError(f"{source}: this folder does not exist; want a transformers or sentence-transformers folder")
@@ -206,6 +203,7 @@ def link_folder(source: Path, folder: Path) -> list[str]:
     names = [name for name in read_files(listing(source)) if Path(name).name not in (RECORD, MANIFEST)]
     for name in names:
         link_file(source / name, folder, name, str(source))
+    refuse_code(folder, instead)
     return names
 
 
@@ -231,7 +229,7 @@ def _labels(path: Path | None) -> list[str]:
 def to_safetensors(folder: Path, facts: dict[str, FileFacts]) -> None:
     """Converts PyTorch weights in place; `facts` then has the new files instead of the old."""
     for index in sorted(folder.rglob(WEIGHTS[3])):
-        convert_shards(index, index.parent)
+        convert_shards(index)
         index.unlink()
     for old in sorted(folder.rglob("pytorch_model*.bin")):
         target = old.parent / (old.name.replace("pytorch_model", "model").removesuffix(".bin") + ".safetensors")

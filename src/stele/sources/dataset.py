@@ -17,15 +17,15 @@ from stele.artifacts.records import BEGINNING, GENERATED, start, write_record
 from stele.catalogue.datasets import availability, languages_of, resolve, resolve_entry
 from stele.catalogue.schema.datasets import OWN, Dataset, Part
 from stele.catalogue.schema.languages import Language
-from stele.command.arguments import Json, NewRecord, Whole, record_of
+from stele.command.arguments import Count, Json, NewRecord, record_of
 from stele.errors import SteleError, exhausted
-from stele.files.atomic import atomic_directory
+from stele.files.atomic import atomic_directory, drop_claimed
 from stele.files.digests import block_digests, facts_digest
 from stele.files.reading import AGAIN, parse_object
 from stele.files.strict import validate
 from stele.sources.download.counts import KINDS
 from stele.sources.download.cut import CUTS, Fetched
-from stele.sources.download.places import FetchedFile, Places, PlacesJob, drop_downloads, places_of
+from stele.sources.download.places import DOWNLOADS, FetchedFile, Places, PlacesJob, places_of
 from stele.sources.download.unpack import place_file, unpack
 from stele.sources.download.user_files import Facts, collect
 from stele.sources.download.verify import Manifest, digests, pin
@@ -44,7 +44,7 @@ class FetchDataset(PlacesJob):
     """Languages of the part `all`; default: all languages of the dataset."""
     date: str | None = None
     """Date of the Wikimedia dump, YYYYMMDD; default: the catalogue's."""
-    first: Whole | None = None
+    first: Count | None = None
     """Fetch only the first N documents or pages of a corpus."""
     source: Json | None = None
     """Entry of the dataset, as in datasets.yaml or resolved for the part; default: the catalogue's."""
@@ -105,7 +105,7 @@ def run(args: FetchDataset) -> None:
             version=source.version if matched or not args.user_data else None,
             **{key: getattr(source, key) for key in ("dataset", "part", "languages", "title", "licence")},
         )
-    drop_downloads(args.state)
+    drop_claimed(args.state, DOWNLOADS)
     size = sum(facts["bytes"] for facts in files.values())
     log.info("%s %s: %d files, %.1f MB, %s data", args.dataset, args.part, len(files), size / 1e6, origin)
 
@@ -141,8 +141,6 @@ def _begin(source: Part, first: int, places: Places) -> Fetched:
     """Fetches the first documents or pages of a corpus. Raises SteleError if the dataset is always used in full."""
     if source.cut is None:
         raise SteleError(f"{source.dataset}: --first: this dataset is always used in full; leave --first out")
-    if first < 1:
-        raise SteleError(f"--first {first}: want a number of {source.cut}, at least 1")
     return CUTS.get(source.cut)(source, first, places)
 
 

@@ -8,9 +8,7 @@ import bz2
 import logging
 import lzma
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
 
 from stele.catalogue.schema.datasets import Part, PartFile
 from stele.errors import SteleError
@@ -28,6 +26,7 @@ Use = Callable[[Beginning, Path], Facts]
 BLOCK = 1 << 20
 LONGEST = 1 << 26  # bytes of a document
 LINE = 1 << 16  # bytes of a line of an index, at most
+DAMAGE = "compressed file", "fetch it again"  # what a damaged file should be, and the advice
 
 
 @CUTS.register("documents")
@@ -37,7 +36,7 @@ def documents(source: Part, first: int, places: Places) -> Fetched:
 
     def use(beginning: Beginning, target: Path) -> Facts:
         number, whole = 0, True
-        with _unpacked(open_xz(beginning), file.url) as text, lzma.open(target, "wb", preset=1) as out:
+        with reading(file.url, *DAMAGE), open_xz(beginning) as text, lzma.open(target, "wb", preset=1) as out:
             for document in split_documents(iter(lambda: text.read1(BLOCK), b"")):
                 if number == first and document.strip():
                     whole = False
@@ -73,7 +72,7 @@ def pages(source: Part, first: int, places: Places) -> Fetched:
 
     def use_index(beginning: Beginning, target: Path) -> Facts:
         number = 0
-        with _unpacked(open_bz2(beginning), index.url) as lines, bz2.open(target, "wb") as out:
+        with reading(index.url, *DAMAGE), open_bz2(beginning) as lines, bz2.open(target, "wb") as out:
             last = None
             for line in iter(lambda: lines.readline(LINE), b""):
                 offset = _offset(line, index.url)
@@ -120,10 +119,3 @@ def _offset(line: bytes, url: str) -> int:
     if len(rest) != 2 or not offset.isdigit():
         raise SteleError(f"{url}: not a multistream index: found line {line[:60]!r}, want OFFSET:PAGE_ID:TITLE")
     return int(offset)
-
-
-@contextmanager
-def _unpacked(handle: IO[bytes], url: str) -> Iterator[IO[bytes]]:
-    """Yields a compressed file and closes it. Raises SteleError, naming the address, if the file is damaged."""
-    with reading(url, "compressed file", "fetch it again"), handle:
-        yield handle

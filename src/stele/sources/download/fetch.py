@@ -11,7 +11,7 @@ import logging
 import os
 import time
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any
 
 from stele.errors import SteleError, exhausted
 from stele.files.atomic import atomic_write_json
@@ -31,14 +31,6 @@ TEMPORARY = (408, 425, 429, 500, 502, 503, 504)
 ABSENT = (404, 410)
 
 
-class Fetched(TypedDict):
-    """Digest and size of a fetched file; `published` holds the size and digest that the server gave."""
-
-    sha256: str
-    bytes: int
-    published: Expected
-
-
 class StalePartial(RetryableError):
     """Error of a partial file that is not provably part of the server's file; the file is deleted and fetched anew."""
 
@@ -46,8 +38,8 @@ class StalePartial(RetryableError):
         super().__init__(f"{reason}; fetching from the start")
 
 
-def fetch(url: str, target: Path, expected: Expected, policy: Policy) -> Fetched:
-    """Downloads `url` to `target`.
+def fetch(url: str, target: Path, expected: Expected, policy: Policy) -> tuple[str, Expected]:
+    """Downloads `url` to `target`; returns its sha256, and the size and digest that the server published.
 
     `expected` may hold bytes, sha256, sha1, md5. A file that does not match is deleted and fetched once more.
 
@@ -71,7 +63,7 @@ def fetch(url: str, target: Path, expected: Expected, policy: Policy) -> Fetched
             log.info("%s; fetching it once more from the start", mismatch)
             continue
         _finish(part, target, published)
-        return {"sha256": sha256, "bytes": target.stat().st_size, "published": published}
+        return sha256, published
 
 
 def fetch_first(url: str, part: Path, first: int, policy: Policy) -> Version:
@@ -157,11 +149,9 @@ def _request(session: Any, url: str, part: Path, expected: Expected, policy: Pol
             raise Failed(f"{url}: the server gives no size (Content-Length), so a file cut short would not be noticed")
         # the bytes
         note_version(part, answer)
-        body = response.raw
         if first:
             limit, end = None, end and min(first, end)
-            body = LimitedReader(body, first - start)
-        _copy(body, url, part, start, end, limit, policy)
+        _copy(response.raw, url, part, start, end, limit, first, policy)
         # are these all?
         if first and (size(part) >= first or size(part) == total):
             return published
@@ -208,11 +198,14 @@ def _check_same_version(before: Version, answer: Version, checkable: bool, have:
         raise StalePartial("the server does not say that its file is still the same version")
 
 
-def _copy(body: Any, url: str, part: Path, start: int, end: int | None, limit: int | None, policy: Policy) -> None:
+def _copy(
+    body: Any, url: str, part: Path, start: int, end: int | None, limit: int | None, first: int | None, policy: Policy
+) -> None:
     """Appends the bytes from `start` to `end` of a response body to `part` without decoding: a .gz stays a .gz.
 
-    Stops if more bytes come than the file has (`limit` by the catalogue or the hub, `end` by this server), or if they
-    come too slowly; then the bytes stay for the next attempt. Raises RetryableError, StalePartial or Failed.
+    Reads no further than `first`, whatever the server sends. Stops if more bytes come than the file has (`limit` by the
+    catalogue or the hub, `end` by this server), or if they come too slowly; then the bytes stay for the next attempt.
+    Raises RetryableError, StalePartial or Failed.
     """
     from urllib3.exceptions import HTTPError
 
@@ -224,8 +217,9 @@ def _copy(body: Any, url: str, part: Path, start: int, end: int | None, limit: i
             shown.update(start)
         since, before = time.monotonic(), start
         while True:
-            try:
-                block = body.read1(CHUNK, decode_content=False)  # the bytes received so far, not a full chunk
+            room = min(CHUNK, first - handle.tell()) if first else CHUNK
+            try:  # the bytes received so far, not a full chunk
+                block = body.read1(room, decode_content=False) if room else b""
             except (HTTPError, OSError) as error:
                 raise RetryableError(http.reason(error)) from None
             if not block:
@@ -252,18 +246,6 @@ def _copy(body: Any, url: str, part: Path, start: int, end: int | None, limit: i
         raise RetryableError(f"the connection ended after {size(part):,} of {end:,} bytes")
     if end is not None and size(part) > end:
         raise StalePartial("the server sent more bytes than it announced")
-
-
-class LimitedReader:
-    """Reads only the first bytes of a response body, even if the server ignores ranges and sends more."""
-
-    def __init__(self, body: Any, left: int) -> None:
-        self.body, self.left = body, left
-
-    def read1(self, number: int, **options: Any) -> bytes:
-        data = self.body.read1(min(number, self.left), **options) if self.left else b""
-        self.left -= len(data)
-        return data
 
 
 # --- partial and finished files on disk -------------------------------------------------------------------------------
@@ -310,7 +292,7 @@ def _finish(part: Path, target: Path, published: Expected) -> None:
     _sidecar(part, "json").unlink(missing_ok=True)
 
 
-def finished(target: Path, expected: Expected) -> Fetched | None:
+def finished(target: Path, expected: Expected) -> tuple[str, Expected] | None:
     """Facts, as of `fetch`, of a file that an earlier run fetched; None if there is none. Deletes a wrong file."""
     if not target.is_file():
         return None
@@ -320,11 +302,10 @@ def finished(target: Path, expected: Expected) -> Fetched | None:
         if noted is None and note.exists():
             raise Mismatch(f"{note}: damaged")
         published = noted.expected() if noted else {}
-        sha256 = check(target, {**published, **expected})
+        return check(target, {**published, **expected}), published
     except Mismatch:
         target.unlink()
         return None
-    return {"sha256": sha256, "bytes": target.stat().st_size, "published": published}
 
 
 def _sidecar(path: Path, suffix: str) -> Path:

@@ -20,14 +20,14 @@ from stele.catalogue.datasets import mirror_path
 from stele.catalogue.schema.datasets import PartFile
 from stele.command.arguments import Job, Number, Whole
 from stele.errors import SteleError, exhausted
-from stele.files.atomic import atomic_file, check_claimable, claim, drop_claimed
+from stele.files.atomic import atomic_file, check_claimable, claim
 from stele.sources.download.fetch import fetch, fetch_first, finished, size
 from stele.sources.download.http import Failed, NotFound, Policy, Version
 from stele.sources.download.verify import Expected, Manifest, Mismatch, check, digests, is_checkable, read_checksums
 
 log = logging.getLogger(__name__)
 
-JOB = "downloads"
+DOWNLOADS = "downloads"  # the job that a folder of unfinished downloads is marked with
 SMALLEST, LARGEST = 1 << 14, 8 << 20  # bytes of a piece
 NAMES = re.compile(r"\.?(beginning-)?[0-9a-f]{12}-[^/]*")  # of unfinished downloads
 
@@ -110,7 +110,7 @@ class Places:
         raise SteleError(self._explain(file, what, reasons))
 
     def _target(self, url: str) -> Path:
-        claim(self.state, JOB, NAMES.fullmatch)
+        claim(self.state, DOWNLOADS, NAMES.fullmatch)
         end = url.rpartition("/")[2][-80:]  # readable; the digest makes the name unique
         return self.state / f"{hashlib.sha256(url.encode()).hexdigest()[:12]}-{end}"
 
@@ -154,12 +154,12 @@ class Places:
     def _take(self, origin: str, url: str, address: Path | str, expected: Expected, verified: str) -> FetchedFile:
         target = self._target(url)
         if isinstance(address, Path):
-            sha256 = _copy(address, target, expected)
-            return FetchedFile(target, url, sha256, target.stat().st_size, verified, origin)
-        facts = finished(target, expected) or fetch(address, target, expected, self.policy)
-        if verified == "nothing" and "sha256" in facts["published"]:
+            sha256, published = _copy(address, target, expected), {}
+        else:
+            sha256, published = finished(target, expected) or fetch(address, target, expected, self.policy)
+        if verified == "nothing" and "sha256" in published:
             verified = "hub"
-        return FetchedFile(target, url, facts["sha256"], facts["bytes"], verified, origin)
+        return FetchedFile(target, url, sha256, target.stat().st_size, verified, origin)
 
     def _explain(self, file: PartFile, what: str, reasons: Sequence[str]) -> str:
         """Text of the error: why a file could not be fetched, and what the user can do."""
@@ -293,11 +293,6 @@ class PlacesJob(Job):
     """Seconds to wait before the second attempt; later waits are longer."""
 
 
-def drop_downloads(state: Path) -> None:
-    """Removes the folder of finished downloads."""
-    drop_claimed(state, JOB)
-
-
 def places_of(args: PlacesJob, advice: str) -> Places:
     """Sources of files by a job's options; `advice` tells the user how to provide a copy.
 
@@ -306,7 +301,7 @@ def places_of(args: PlacesJob, advice: str) -> Places:
     """
     if args.output.parent.resolve().is_relative_to(args.state.resolve()):
         raise SteleError(f"--state {args.state}: give a folder beside that of --output, {args.output.parent}")
-    check_claimable(args.state, JOB, NAMES.fullmatch)
+    check_claimable(args.state, DOWNLOADS, NAMES.fullmatch)
     return Places(
         mirrors=args.mirrors,
         offline=args.offline,

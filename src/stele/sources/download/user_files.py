@@ -3,7 +3,6 @@
 Documents in one file each are packed into a single file: else every job would read a record of 831,721 files (FIRE).
 """
 
-import logging
 import re
 from collections.abc import Sequence
 from fnmatch import fnmatch
@@ -20,8 +19,6 @@ from stele.files.reading import open_unpacked, plain_name
 from stele.progress import track
 from stele.sources.download.unpack import link_file, unpack
 from stele.sources.download.verify import Manifest, Mismatch, check, digests, is_checkable
-
-log = logging.getLogger(__name__)
 
 Facts = dict[str, Any]
 

@@ -93,17 +93,12 @@ def read_checksums(path: Path | str) -> dict[str, str]:
     return digests
 
 
-def read_pins(path: Path) -> dict[str, str]:
-    """Maps each address to the sha256 of its first download; an empty dict without the file `path`."""
-    return read_object(path, advice="delete it to pin the files anew") if path.exists() else {}
-
-
 def pin(path: Path, digests: Mapping[str, str]) -> None:
     """Records in `path` the first digests of files without a published checksum; later downloads must agree.
 
     Raises SteleError if a file's digest differs from that of its first download.
     """
-    pins = read_pins(path)
+    pins = read_object(path, advice="delete it to pin the files anew") if path.exists() else {}
     for url, sha256 in digests.items():
         if pins.setdefault(url, sha256) != sha256:
             raise SteleError(
@@ -132,15 +127,13 @@ class Manifest:
 
     def expected(self, url: str) -> Expected | None:
         """Sha256 and bytes of the file generated for an address; None if there is none."""
-        entry = self.files.get(url)
-        return None if entry is None else {"sha256": entry["sha256"], "bytes": entry["bytes"]}
+        return self.files.get(url)
 
     def licensed(self, dataset: str, name: str) -> Expected | None:
         """Sha256 and bytes of a generated user_data file, by its path in the folder or its name; None if unknown."""
         entries = self._licensed.get(dataset, {})
         by_name = {path.rpartition("/")[2]: entry for path, entry in entries.items()}
-        entry = entries.get(name) or by_name.get(name.rpartition("/")[2])
-        return None if entry is None else {"sha256": entry["sha256"], "bytes": entry["bytes"]}
+        return entries.get(name) or by_name.get(name.rpartition("/")[2])
 
     def count(self, dataset: str, what: str, of: str | None) -> Any:
         """Count of `what` in a generated dataset, of one language if `of` names it; None if the manifest has none."""

@@ -133,18 +133,18 @@ def convert(source: Path, target: Path) -> int:
     return len(separate)
 
 
-def convert_shards(index: Path, folder: Path) -> None:
-    """Converts the shards that a `pytorch_model.bin.index.json` names into `folder`, and writes the new index there."""
+def convert_shards(index: Path) -> None:
+    """Converts the shards that a `pytorch_model.bin.index.json` names, and writes the new index beside it."""
     listed, shards = read_json(index), read_weight_map(index)
     names = {
         old: old.replace("pytorch_model", "model").removesuffix(".bin") + ".safetensors"
         for old in sorted(set(shards.values()))
     }
     for old, new in names.items():
-        convert(index.parent / old, inside(folder, new, str(index)))
+        convert(index.parent / old, inside(index.parent, new, str(index)))
     listed["weight_map"] = {tensor: names[old] for tensor, old in shards.items()}
     with reading.reading(index, "index of weights", "fetch it again"):  # JSON has no NaN to write
-        atomic_write_json(folder / "model.safetensors.index.json", listed)
+        atomic_write_json(index.with_name("model.safetensors.index.json"), listed)
 
 
 def _load(source: Path) -> Mapping[str, Any]:
