@@ -12,11 +12,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from stele.artifacts.record_shape import check_seal
 from stele.catalogue.datasets import mirror_path
 from stele.errors import SteleError
 from stele.files.digests import FileFacts
-from stele.files.reading import JsonObject, read_object
+from stele.files.reading import JsonObject
 
 NAME = "manifest.json"
 HUB = "huggingface.co"
@@ -32,19 +31,6 @@ def path_of(mirror: Path | str, url: str) -> Path:
     'm/dumps.wikimedia.org/swwiki/20220801/a.txt'
     """
     return Path(mirror, mirror_path(url))
-
-
-def read_manifest(path: Path | str) -> JsonObject:
-    """Reads a manifest; raises SteleError, which says how to make it again, if it is missing or damaged."""
-    path = Path(path)
-    again = "delete the folder and run the rule that writes it again"
-    if not path.exists():
-        raise SteleError(f"{path}: no manifest, so this generated mirror is not finished; {again}")
-    manifest = read_object(path, "manifest", again)
-    if not isinstance(manifest.get("files"), dict):
-        raise SteleError(f"{path}: not a manifest (no 'files' in it); {again}")
-    check_seal(manifest, path)
-    return manifest
 
 
 XZ_PRESET = 1  # speed: the sixth preset takes four times as long for a tenth less

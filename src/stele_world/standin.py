@@ -13,7 +13,7 @@ import copy
 import logging
 import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -29,7 +29,7 @@ from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_write_json, check_record, check_replaceable
 from stele.files.digests import files_digest, folder_facts
 from stele.files.reading import parse_object, read_object
-from stele_world.site import HUB, NAME, read_manifest
+from stele_world.site import HUB, NAME
 
 if TYPE_CHECKING:
     from stele.recipes.standins import Recipe
@@ -78,7 +78,6 @@ def run(args: Standin) -> None:
     bases = [base_folder(args.mirror, path) for path in args.base]
     if len(bases) != recipe.BASES:
         raise SteleError(f"--base: {args.checkpoint} continues from {recipe.BASES} stand-ins, found {len(bases)}")
-    read_manifest(args.mirror / NAME)
     inputs = {"mirror": args.mirror / NAME, **{path.parent.name: path for path in args.base}}
 
     # output folder, and the state of an earlier run
@@ -112,7 +111,7 @@ def run(args: Standin) -> None:
     # publication
     with published(whole, recipe.repo) as folder:
         write(folder, standin, recipe)
-    manifest, below = read_manifest(whole / NAME), os.path.relpath(whole, args.output.parent)
+    manifest, below = records.read_record(whole / NAME), os.path.relpath(whole, args.output.parent)
     records.write_record(
         args.output,
         job=JOB,
@@ -192,15 +191,11 @@ def write(folder: Path, standin: StandIn, recipe: Recipe) -> None:
 
         write_modules(folder, model, EncodingSpec(**standin.spec), standin.heads)
         if settings is not None:
-            _state_prompts(folder / "config_sentence_transformers.json", settings.prompts)
-
-
-def _state_prompts(path: Path, prompts: Mapping[str, str] | None) -> None:
-    """Keeps in a folder's settings the prompts that its original names; without any, removes that file."""
-    if prompts is None:
-        path.unlink()
-    else:
-        atomic_write_json(path, read_object(path, "settings") | {"prompts": dict(prompts)})
+            path = folder / "config_sentence_transformers.json"
+            if settings.prompts is None:  # its original has no such file
+                path.unlink()
+            else:
+                atomic_write_json(path, read_object(path, "settings") | {"prompts": dict(settings.prompts)})
 
 
 def save_tokenizer(folder: Path, tokenizer: Any) -> None:

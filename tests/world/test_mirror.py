@@ -10,7 +10,7 @@ from stele.catalogue.datasets import dataset, languages_of, resolve_entry
 from stele.catalogue.schema.languages import Language
 from stele.errors import SteleError
 from stele.files.atomic import MARK, atomic_directory
-from stele_world import mirror, site
+from stele_world import mirror
 from stele_world.mirror import _remove_empty
 from tests.jobs import job
 
@@ -167,12 +167,6 @@ def test_a_misspelt_key_of_the_world_s_files_is_named_before_anything_is_written
     with pytest.raises(SteleError, match=r"^stele_world/.*\.yaml: .*en"):
         write_mirror(tmp_path, 0, ["en"], SMALL)
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
-
-
-def test_a_damaged_manifest_is_named(tmp_path):
-    (tmp_path / "manifest.json").write_text('{"files": ')
-    with pytest.raises(SteleError, match=r"manifest.json: not a readable manifest.*run the rule"):
-        site.read_manifest(tmp_path / "manifest.json")
 
 
 @pytest.mark.parametrize(

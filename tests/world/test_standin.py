@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from stele import catalogue
+from stele.artifacts.records import read_record
 from stele.errors import SteleError
 from stele.files.digests import sha256
-from stele_world.site import read_manifest
 from tests.world import standin_runs as runs
 from tests.world.standin_runs import LANGUAGES
 
@@ -49,7 +49,7 @@ def test_manifest_names_every_file_with_its_digest(made, key):
     folder = made.folder(key)
     repo = made.facts[key]["repository"]
     files = [path for path in folder.rglob("*") if path.is_file()]
-    listed = read_manifest(folder.parents[1] / "manifest.json")["files"]
+    listed = read_record(folder.parents[1] / "manifest.json")["files"]
     for path in files:
         url = f"https://huggingface.co/{repo}/resolve/main/{path.relative_to(folder).as_posix()}"
         facts = {"sha256": sha256(path), "bytes": path.stat().st_size}
