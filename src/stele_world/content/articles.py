@@ -13,7 +13,7 @@ from stele_world.content.concepts import Inventory
 from stele_world.content.draws import Draws, stream
 from stele_world.content.facts import Facts
 from stele_world.content.model import Article, Fact, Section, Sentence
-from stele_world.language.grammar import Frame, Grammar, Line
+from stele_world.language.grammar import Frame, Grammar
 from stele_world.language.lexicon import capitalised
 
 TRANSLATED = 0.8  # share of the languages that have a given sentence of `translations`
@@ -112,19 +112,15 @@ class Teller:
             how = "name" if named else "noun" if draws.chance(0.5) else "pronoun"
             sentences.append(self._sentence(frame_, entity, how, draws))
             if draws.chance(dials.distractor):
-                line = self.grammar.plain(*plain_concepts(self.concepts, draws), draws)
-                sentences.append(self._as_sentence(line, None, ""))
+                sentences.append(self.grammar.plain(*plain_concepts(self.concepts, draws), draws))
         return sentences
 
     def _sentence(self, frame_: Frame, about: str, how: str, draws: Draws) -> Sentence:
-        return self._as_sentence(self.grammar.statement(frame_, how, draws), frame_.fact, about)
-
-    def _as_sentence(self, line: Line, fact: Fact | None, about: str) -> Sentence:
-        """Adds links to a line: to entities other than the article's own with an article in this language."""
-        links = tuple(
-            link for link in line.mentions if link.entity != about and self.code in self._entities[link.entity].coverage
-        )
-        return Sentence(line.text, links, fact, line.mentions, line.value)
+        """Writes a frame, with links to entities other than `about` that have an article in this language."""
+        told = self.grammar.statement(frame_, how, draws)
+        others = (link for link in told.mentions if link.entity != about)
+        links = tuple(link for link in others if self.code in self._entities[link.entity].coverage)
+        return replace(told, links=links, fact=frame_.fact)
 
     def _paragraphs(self, sentences: list[Sentence], draws: Draws) -> tuple[tuple[Sentence, ...], ...]:
         low, high = self.sizes.paragraph_sentences
@@ -157,14 +153,10 @@ def parallel_pairs(english: Teller, foreign: Teller, purpose: str, count: int) -
     Purpose "tatoeba": native words only, no names, no digits, and no pair of another purpose. Any other purpose: half
     of the pairs state facts.
     """
-    return islice(_pairs(english, foreign, purpose, 40 * count), count)
-
-
-def _pairs(english: Teller, foreign: Teller, purpose: str, attempts: int) -> Iterator[tuple[str, str]]:
     seen: set[str] = set()
     facts, tested = english.facts.of, purpose == "tatoeba"
     ids = list(facts)
-    for number in range(attempts):
+    for number in range(40 * count):
         draws = stream(english.seed, "pairs", purpose, foreign.code, number)
         if tested or draws.chance(0.5):
             drawn = plain_concepts(english.concepts, draws)
@@ -177,6 +169,8 @@ def _pairs(english: Teller, foreign: Teller, purpose: str, attempts: int) -> Ite
         if pair[0] != pair[1] and seen.isdisjoint(pair):  # a sentence all of loans is its own translation
             seen.update(pair)
             yield pair
+            if len(seen) == 2 * count:
+                return
 
 
 def translations(

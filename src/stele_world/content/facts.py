@@ -69,6 +69,7 @@ def _names(types: Sequence[str], seed: int) -> list[tuple[str, tuple[str, ...]]]
     """Draws a name for each type, as sounds of words; no two sound or look alike in any language."""
     draws = stream(seed, "names")
     given_names = [_name_word("given", draws, 0) for _ in range(GIVEN_NAMES)]
+    writings = {"Latin": LATIN, **foreign_writings()}  # whichever languages are built
     taken: set[tuple[str, ...]] = set()
     result = []
     for type_ in types:
@@ -77,7 +78,8 @@ def _names(types: Sequence[str], seed: int) -> list[tuple[str, tuple[str, ...]]]
             words = (_name_word(type_, draws, longer),)
             if type_ == "person":
                 words = (draws.pick(given_names), *words)
-            titles = {("sounds", "".join(map(_alike, words))), *_titles(words)}
+            titles = {(language, written_name(writing, words)) for language, writing in writings.items()}
+            titles.add(("sounds", "".join(map(_alike, words))))
             if taken.isdisjoint(titles):
                 taken |= titles
                 break
@@ -85,12 +87,6 @@ def _names(types: Sequence[str], seed: int) -> list[tuple[str, tuple[str, ...]]]
             raise SteleError(f"world: too few distinct names for {len(types)} entities; want fewer")
         result.append((type_, words))
     return result
-
-
-def _titles(words: Sequence[str]) -> set[tuple[str, ...]]:
-    """Spellings of a name in every script, whichever languages are built."""
-    writings = {"Latin": LATIN, **foreign_writings()}
-    return {(language, written_name(writing, words)) for language, writing in writings.items()}
 
 
 def _name_word(type_: str, draws: Draws, longer: int) -> str:
@@ -122,20 +118,18 @@ class Facts:
             self._by_type[entity.type].append(id_)
             self._by_topic.setdefault((entity.type, self._topic[id_]), []).append(id_)
         self.concepts, self.entities, self.sizes, self.seed = concepts, entities, sizes, seed
-        self._of_type: dict[str, list[Relation]] = defaultdict(list)
+        of_type: dict[str, list[Relation]] = defaultdict(list)
         for relation in concepts.relations.values():
-            self._of_type[relation.name.partition(".")[0]].append(relation)
-        self.of: dict[str, tuple[Fact, ...]] = {
-            id_: tuple(self._draw(entity, stream(seed, "facts", id_))) for id_, entity in entities.items()
-        }
+            of_type[relation.name.partition(".")[0]].append(relation)
+        self.of: dict[str, tuple[Fact, ...]] = {}
+        for id_, entity in entities.items():
+            draws = stream(seed, "facts", id_)
+            told = of_type[entity.type]
+            self.of[id_] = tuple(Fact(id_, r.name, r.kind, self._value(entity, r, draws)) for r in told)
         # facts (without definitions) with this value, which its own page may state inverted
         self.about: dict[str, list[Fact]] = {id_: [] for id_ in entities}
         for fact in (fact for facts in self.of.values() for fact in facts[1:] if fact.kind == "entity"):
             self.about[fact.value].append(fact)
-
-    def _draw(self, entity: Entity, draws: Draws) -> list[Fact]:
-        relations = self._of_type[entity.type]
-        return [Fact(entity.id, r.name, r.kind, self._value(entity, r, draws)) for r in relations]
 
     def _value(self, entity: Entity, relation: Relation, draws: Draws) -> str:
         if relation.range is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache, partial
+from functools import lru_cache, partial
 from itertools import islice, product
 
 from stele.errors import SteleError, unknown
@@ -95,7 +95,9 @@ class World:
     def parallel_articles(self, language: str) -> list[Article]:
         """Contexts of LAReQA: articles that are equal, sentence by sentence, in every language."""
         teller = self._teller(language)
-        return [teller.parallel_article(entity) for entity in self._contexts]
+        wanted = self.sizes.questions["lareqa"].test if "lareqa" in self.sizes.questions else 0
+        test = [id_ for id_, entity in self.entities.items() if entity.split == "test"]
+        return [teller.parallel_article(entity) for entity in test[: -(-wanted // LAREQA_QUESTIONS_A_CONTEXT)]]
 
     def web_documents(self, language: str) -> Iterator[list[list[str]]]:
         """Yields the documents of the crawl, as paragraphs of sentences."""
@@ -206,12 +208,6 @@ class World:
         if language not in self._tellers:
             raise unknown("language", language, self.languages, "world")
         return self._tellers[language]
-
-    @cached_property
-    def _contexts(self) -> list[str]:
-        wanted = self.sizes.questions["lareqa"].test if "lareqa" in self.sizes.questions else 0
-        test = [id_ for id_, entity in self.entities.items() if entity.split == "test"]
-        return test[: -(-wanted // LAREQA_QUESTIONS_A_CONTEXT)]
 
 
 def _unrepeated(translated: Iterable[dict[str, str]]) -> Iterator[dict[str, str]]:

@@ -2,8 +2,8 @@
 
 from stele_world.content.concepts import Relation
 from stele_world.content.draws import Draws
-from stele_world.content.model import Fact
-from stele_world.language.grammar import Frame, Grammar, Line, Piece
+from stele_world.content.model import Fact, Sentence
+from stele_world.language.grammar import Frame, Grammar, Piece
 
 TITLED = 0.2  # share of names that get a title or an abbreviation: Dr. X, X Co.
 
@@ -11,7 +11,7 @@ TITLED = 0.2  # share of names that get a title or an abbreviation: Dr. X, X Co.
 class English(Grammar):
     """The grammar of English."""
 
-    def statement(self, frame: Frame, subject: str, draws: Draws) -> Line:
+    def statement(self, frame: Frame, subject: str, draws: Draws) -> Sentence:
         """Writes a fact by one of its relation's patterns; a year comes first or last."""
         fact = frame.fact
         relation = self.concepts.relations[fact.relation]

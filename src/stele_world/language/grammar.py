@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from stele_world.content.concepts import Inventory, Relation
 from stele_world.content.draws import Draws
-from stele_world.content.model import Entity, Fact, Link
+from stele_world.content.model import Entity, Fact, Link, Sentence
 from stele_world.language.lexicon import Lexicon, capitalised
 
 CASED = ("Latin", "Cyrillic", "Greek")  # scripts with capitals
@@ -25,15 +25,6 @@ class Piece:
     value: bool = False
     glue: bool = False
     hook: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A written sentence: its text, its mentions of entities, and the character range of its frame's value."""
-
-    text: str
-    mentions: tuple[Link, ...]
-    value: tuple[int, int] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +60,7 @@ class Grammar:
 
     # --- whole sentences
 
-    def statement(self, frame: Frame, subject: str, draws: Draws) -> Line:
+    def statement(self, frame: Frame, subject: str, draws: Draws) -> Sentence:
         """Writes a frame as a sentence; `subject` says how it names its subject: "name", "noun" or "pronoun"."""
         fact = frame.fact
         relation = self.concepts.relations[fact.relation]
@@ -99,13 +90,13 @@ class Grammar:
             pieces.append(Piece(self.lexicon.function("question")))
         return self.line(pieces, self._question_mark if mark is None else mark).text
 
-    def plain(self, subject: str, verb: str, thing: str, adjective: str, draws: Draws, native: bool = False) -> Line:
+    def plain(self, agent: str, verb: str, thing: str, adjective: str, draws: Draws, native: bool = False) -> Sentence:
         """Writes a sentence that states no fact, such as "The old woman found a letter"."""
         word = self.lexicon.native if native else self.lexicon.word
-        subject_ = self.noun(word(subject, draws), word(adjective, draws), definite=True)
+        subject = self.noun(word(agent, draws), word(adjective, draws), definite=True)
         object_ = self.marked(self.noun(word(thing, draws), "", definite=False), "object")
         verb_ = [Piece(word(verb, draws))]
-        return self.line(self._ordered(self._as_subject(subject_), verb_, object_, []), self._stop)
+        return self.line(self._ordered(self._as_subject(subject), verb_, object_, []), self._stop)
 
     # --- parts of sentences
 
@@ -160,15 +151,13 @@ class Grammar:
     def article(self, definite: bool, before: str) -> str:
         return self.lexicon.function("the" if definite else "a")
 
-    def definition_noun(self, entity: str) -> str:
-        """Concept that a definition uses: the type, or a member of a class (a person's profession)."""
-        type_ = self.entities[entity].type
-        members = self.concepts.classes.get(self.concepts.types[type_].definition.noun)
-        return members[int(entity[1:]) * 7 % len(members)] if members else type_
-
     def described(self, frame: Frame, draws: Draws) -> list[Piece]:
-        """Description of a definition's subject, such as "a famous city"."""
-        noun = self.lexicon.word(self.definition_noun(frame.fact.subject), draws)
+        """Description of a definition's subject, such as "a famous city": its type, or a profession."""
+        entity = frame.fact.subject
+        concept = self.entities[entity].type
+        if members := self.concepts.classes.get(self.concepts.types[concept].definition.noun):
+            concept = members[int(entity[1:]) * 7 % len(members)]
+        noun = self.lexicon.word(concept, draws)
         return self.noun(noun, self.lexicon.word(frame.adjective, draws), definite=False)
 
     def _definition(self, frame: Frame, relation: Relation, draws: Draws) -> list[Piece]:
@@ -208,7 +197,7 @@ class Grammar:
 
     # --- letters
 
-    def line(self, pieces: list[Piece], stop: str) -> Line:
+    def line(self, pieces: list[Piece], stop: str) -> Sentence:
         """Joins pieces into text with an initial capital; offsets are those of the joined text."""
         text, mentions, value, hooked = "", [], None, True
         for piece in pieces:
@@ -225,7 +214,8 @@ class Grammar:
                 value = (start, len(text))
         if stop == "." and text.endswith("."):  # an abbreviation closes the sentence
             stop = ""
-        return Line((capitalised(text) if self.language.script in CASED else text) + stop, tuple(mentions), value)
+        text = (capitalised(text) if self.language.script in CASED else text) + stop
+        return Sentence(text, mentions=tuple(mentions), value=value)
 
 
 def pronoun(entity: Entity, pronouns: Sequence[str]) -> str:

@@ -144,7 +144,6 @@ class Lexicon:
         self.sounds = Sounds(concepts, dials, seed)
         self.forms: dict[str, tuple[str, ...]] = {}
         self.loans: dict[str, str] = {}
-        self._concepts = concepts
         self._taken: set[str] = set()
         for concept, english in concepts.words.items():
             if language.code == ENGLISH:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -97,11 +96,8 @@ class Corpus:
         sizes = np.array([len(self.begins[name]) for name in languages])
         before = np.cumsum(sizes) - sizes
         chosen = before[drawn] + (rng.random(number) * sizes[drawn]).astype(np.int64)
-        return self.tokens[self._all_begins[chosen][:, None] + np.arange(length)], drawn
-
-    @cached_property
-    def _all_begins(self) -> np.ndarray:
-        return np.concatenate(list(self.begins.values()))
+        begins = np.concatenate(list(self.begins.values()))[chosen]
+        return self.tokens[begins[:, None] + np.arange(length)], drawn
 
 
 def read_sentences(mirror: Path, languages: Sequence[str]) -> dict[str, list[str]]:

@@ -2,7 +2,6 @@
 
 import copy
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -94,10 +93,12 @@ def make_distilled(recipe: Distilled, inputs: Inputs) -> StandIn:
     (Reimers and Gurevych 2020, equation 1). A vector is the mean of the states after a dense layer with tanh. As
     upstream, the encoder is published as a sentence-transformers folder. Raises SteleError if tokenizers differ.
     """
-    from transformers import DistilBertTokenizer
+    from transformers import AutoModel, DistilBertTokenizer
 
     base, tokenizer = load(inputs.bases[0])
-    teacher, teachers_words = load_teacher(inputs.bases[1])
+    with reading(inputs.bases[1], "teacher", "make it again"), quiet():
+        loaded = AutoModel.from_pretrained(inputs.bases[1], local_files_only=True, attn_implementation="sdpa")
+    teacher, teachers_words = Pooled(loaded).eval(), load_tokenizer(inputs.bases[1])
     model = as_distilbert(base, recipe.layers, inputs.seed)
     set_dropout(model, recipe.dropout)
     with seeded(inputs.seed):
@@ -124,14 +125,6 @@ def make_distilled(recipe: Distilled, inputs: Inputs) -> StandIn:
         vocab=tokenizer.get_vocab(), do_lower_case=lowercase, model_max_length=tokenizer.model_max_length
     )
     return StandIn(model, student_tokenizer, outcome, spec, [module.head])
-
-
-def load_teacher(folder: Path) -> tuple[Pooled, Any]:
-    from transformers import AutoModel
-
-    with reading(folder, "teacher", "make it again"), quiet():
-        model = AutoModel.from_pretrained(folder, local_files_only=True, attn_implementation="sdpa")
-    return Pooled(model).eval(), load_tokenizer(folder)
 
 
 def as_distilbert(base: Any, layers: int, seed: int) -> Any:

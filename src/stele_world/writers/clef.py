@@ -13,6 +13,7 @@ from stele_world.content.draws import stream
 from stele_world.content.model import Fact
 from stele_world.site import Site
 from stele_world.writers.collections import (
+    OUTSIDE,
     Document,
     Paper,
     askable,
@@ -20,7 +21,6 @@ from stele_world.writers.collections import (
     judged,
     keywords_and_question,
     layouts,
-    legacy,
     newswire,
     telling,
 )
@@ -46,7 +46,7 @@ def write_clef(site: Site, library: Library, topics: int = TOPICS) -> None:
             **_topics(library, code, facts),
             **_judgments(library, code, facts, places[code], len(documents[code])),
         }.items():
-            site.put_licensed(DATASET, f"{code}/{file}", legacy(text, ENCODING))
+            site.put_licensed(DATASET, f"{code}/{file}", text.encode(ENCODING, OUTSIDE))
 
 
 def name_of(language: str, place: int) -> str:

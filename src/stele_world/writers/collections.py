@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 FILE = Path(__file__).with_name("collections.yaml")
 TOPICS, UNASKED = 40, 8  # topics of a collection; further judged ones without a topic
 NOT_RELEVANT = 6  # documents per topic that are judged not relevant
+OUTSIDE = "xmlcharrefreplace"  # characters outside a legacy encoding become entities
 
 
 class Form(Strict):
@@ -141,11 +142,6 @@ def judged(relevant: Sequence[int], size: int, drawn: int, draws: Draws, absent:
     return sorted(values.items())
 
 
-def legacy(text: str, encoding: str) -> bytes:
-    """Encodes text in a legacy encoding; characters outside it become entities."""
-    return text.encode(encoding, "xmlcharrefreplace")
-
-
 # --- the six ----------------------------------------------------------------------------------------------------------
 def write_collections(site: Site, library: Library) -> None:
     for dataset, layout in layouts().collections.items():
@@ -188,7 +184,7 @@ def _document_files(library: Library, layout: Layout, documents: list[Document])
         files[filled(form.file, **values)] += filled(form.text, **values)
     for file, id_ in layout.beside.items():
         files[file] = filled(form.text, id=id_, headline="", lines=escaped(documents[0], between)[2])
-    return {name: legacy(text, form.encoding) for name, text in files.items()}
+    return {name: text.encode(form.encoding, OUTSIDE) for name, text in files.items()}
 
 
 def escaped(document: Document, between: str) -> tuple[int, str, list[str]]:
@@ -209,6 +205,6 @@ def _topic_files(
             rows.append(f"{topic['id']} 0 {name} {value}")
     asked = filled(form.text, language=language, topics=topics[:TOPICS])
     return {
-        filled(form.file, language=language): legacy(asked, form.encoding),
+        filled(form.file, language=language): asked.encode(form.encoding, OUTSIDE),
         filled(layout.judgments, language=language): lines(rows),
     }

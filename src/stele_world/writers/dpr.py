@@ -89,17 +89,12 @@ XOR_LANGUAGES = ("ar", "bn", "fi", "ja", "ko", "ru", "te")
 YES_NO = 0.08  # share of questions that ask for yes or no
 
 
-def _xor_answers(question: Question, split: str, draws: Draws) -> list[str]:
-    """Answers of a question: one in train, one or two equal annotations in dev, sometimes yes or no."""
-    if draws.chance(YES_NO):
-        return [draws.pick(("yes", "no"))]
-    if split == "train":
-        return [question.answer]
-    return [question.answer] * draws.pick((1, 2, 2, 2))
-
-
 def _xor_row(question: Question, split: str, draws: Draws) -> JsonObject:
-    answers = _xor_answers(question, split, draws)
+    """Line of a question with its answers: one in train, one or two equal ones in dev, sometimes yes or no."""
+    if draws.chance(YES_NO):
+        answers = [draws.pick(("yes", "no"))]
+    else:
+        answers = [question.answer] * (1 if split == "train" else draws.pick((1, 2, 2, 2)))
     language = " ar" if split == "train" and question.language == "ar" else question.language
     row: JsonObject = {"id": long_id(question.id), "question": question.text, "answers": answers}
     return row | {"lang": language, "split": split}

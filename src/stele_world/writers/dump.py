@@ -55,13 +55,6 @@ def namespaces(language: str) -> list[tuple[int, str]]:
     return [(-2, "Media"), (-1, "Special"), (0, ""), (1, local.talk), *pairs]
 
 
-def aliases(language: str) -> list[tuple[int, str]]:
-    """Further names of a Wikipedia's namespaces as (key, name), by key."""
-    local = names(language)
-    further = {4: ["WP"], 5: ["WT"], 6: ["Image", *local.file_aliases], 7: ["Image talk"], 14: local.category_aliases}
-    return [(key, name) for key, of_key in further.items() for name in of_key]
-
-
 class OtherPage(Strict):
     """A page of other_pages.yaml; its title and text name the wiki's namespaces."""
 
@@ -107,11 +100,13 @@ def siteinfo_json(language: str, wiki: str) -> bytes:
         str(key): {"id": key, "case": "first-letter", "*": name, **({"canonical": canonical[key]} if name else {})}
         for key, name in namespaces(language)
     }
-    redirect = list(dict.fromkeys([names(language).redirect, "#REDIRECT"]))
+    local = names(language)
+    aliases = {4: ["WP"], 5: ["WT"], 6: ["Image", *local.file_aliases], 7: ["Image talk"], 14: local.category_aliases}
+    redirect = list(dict.fromkeys([local.redirect, "#REDIRECT"]))
     answer = {
         "general": {"sitename": "Wikipedia", "dbname": wiki, "lang": language, "case": "first-letter"},
         "namespaces": spaces,
-        "namespacealiases": [{"id": key, "*": name} for key, name in aliases(language)],
+        "namespacealiases": [{"id": key, "*": name} for key, of_key in aliases.items() for name in of_key],
         "magicwords": [{"name": "redirect", "aliases": redirect}, {"name": "notoc", "aliases": ["__NOTOC__"]}],
     }
     return json.dumps({"batchcomplete": "", "query": answer}, ensure_ascii=False).encode()

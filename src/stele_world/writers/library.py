@@ -134,7 +134,6 @@ class Collection:
             self._of[passage.entity].append(number)
             for fact in passage.facts:
                 self._telling[fact].append(number)
-        self._lexical: Lexical | None = None
 
     def gold(self, question: Question) -> int | None:
         """Number of the passage with the gold sentence and the answer; None if no passage has the whole answer."""
@@ -160,10 +159,12 @@ class Collection:
         Passages that contain an answer (upstream excludes them in the same way) or state the fact are excluded.
         """
         same = [n for n in self._of[question.entity] if n != gold and not self._answers(n, question)][:1]
-        if self._lexical is None:
-            self._lexical = Lexical([f"{p.title} {p.text}" for p in self.passages])
         near = self._lexical.nearest(query, count + 5, {gold, *same})
         return (same + [n for n in near if not self._answers(n, question)])[:count]
+
+    @cached_property
+    def _lexical(self) -> Lexical:
+        return Lexical([f"{p.title} {p.text}" for p in self.passages])
 
     def _answers(self, number: int, question: Question) -> bool:
         """Whether a passage states the fact or contains an answer; numbers must be words of their own."""

@@ -31,17 +31,15 @@ def write_marco(site: Site, library: Library) -> None:
         chosen = collection.passages[number]
         return {"docid": str(number), "title": chosen.title, "text": chosen.text}
 
-    rows = []
-    for question, positives in answered(library):
-        negatives = collection.hard(question, question.text, positives[0], NEGATIVES)
-        rows.append(
-            {
-                "query_id": str(len(rows)),
-                "query": question.text,
-                "positive_passages": [passage(n) for n in positives],
-                "negative_passages": [passage(n) for n in negatives],
-            }
-        )
+    rows = [
+        {
+            "query_id": str(number),
+            "query": asked.text,
+            "positive_passages": [passage(n) for n in positives],
+            "negative_passages": [passage(n) for n in collection.hard(asked, asked.text, positives[0], NEGATIVES)],
+        }
+        for number, (asked, positives) in enumerate(answered(library))
+    ]
     dev = [
         {"query_id": str(len(rows) + n), "query": q.text}
         for n, q in enumerate(library.world.questions("marco", "en", "dev"))

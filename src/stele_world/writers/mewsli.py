@@ -58,39 +58,32 @@ def descriptions(library: Library, languages: Iterable[str]) -> dict[str, dict[s
     return by_entity
 
 
-class _News:
-    """A news article built from the shared context of mentions: a headline, then the paragraph."""
-
-    def __init__(self, mentions: Sequence[Mention], number: int, library: Library) -> None:
-        self.language, self.title = mentions[0].language, mentions[0].surface
-        context, between, lead = mentions[0].context, library.between(self.language), f"{self.title}\n\n"
-        self.text = lead + between.join(context)
-        self.sentences = [{"start": 0, "end": len(self.title)}, *spans(context, between, len(lead))]
-        md5 = hashlib.md5(self.text.encode(), usedforsecurity=False).hexdigest()
-        self.page = {"curid": str(number), "revid": str(10 * number), "text_md5": md5}
-        self.id, self.url = f"{self.language}-{number}", f"https://{self.language}.wikinews.org/wiki?curid={number}"
-        self.mentions = [self._listed(m, _link(library, m)) for m in mentions]
-
-    def _listed(self, mention: Mention, link: str) -> JsonObject:
-        """Formats a mention as in wikinews_mentions*.jsonl."""
-        return {
+def _news(mentions: Sequence[Mention], number: int, library: Library) -> JsonObject:
+    """Line of wikinews_mentions*.jsonl: an article built from the shared context of mentions, below a headline."""
+    language, title, context = mentions[0].language, mentions[0].surface, mentions[0].context
+    between, lead = library.between(language), f"{title}\n\n"
+    text = lead + between.join(context)
+    sentences = [{"start": 0, "end": len(title)}, *spans(context, between, len(lead))]
+    md5 = hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
+    page = {"curid": str(number), "revid": str(10 * number), "text_md5": md5}
+    about = {
+        "document_title": title,
+        "document_url": f"https://{language}.wikinews.org/wiki?curid={number}",
+        "document_id": f"{language}-{number}",
+        "language": language,
+        "text": text,
+        "sentence_spans": sentences,
+    }
+    listed = [
+        {
             "example_id": example_id(mention),
-            "mention_span": _span(mention, self.sentences[1 + mention.sentence]),
+            "mention_span": _span(mention, sentences[1 + mention.sentence]),
             "entity_id": mention.entity,
-            "metadata": {**self.page, "mention_url": link},
+            "metadata": {**page, "mention_url": _link(library, mention)},
         }
-
-    def row(self, text: str) -> JsonObject:
-        """Line of wikinews_mentions*.jsonl with the given text (empty as released)."""
-        context = {
-            "document_title": self.title,
-            "document_url": self.url,
-            "document_id": self.id,
-            "language": self.language,
-            "text": text,
-            "sentence_spans": self.sentences,
-        }
-        return {"context": context, "mentions": self.mentions}
+        for mention in mentions
+    ]
+    return {"context": about, "mentions": listed}
 
 
 def _link(library: Library, mention: Mention) -> str:
@@ -159,9 +152,8 @@ def _news_files(site: Site, library: Library) -> dict[str, bytes]:
             mentions_found = library.world.mentions(language, split)
             contexts = [list(group) for _, group in groupby(mentions_found, key=lambda m: m.context)]
             for number, group in enumerate(contexts, FIRST_ARTICLE[split]):
-                article = _News(group, number, library)
-                released.append(article.row(""))
-                restored.append(article.row(article.text))
+                restored.append(article := _news(group, number, library))
+                released.append({**article, "context": {**article["context"], "text": ""}})
             if split == "test":
                 for dataset in ("mewsli_x", NEWS):
                     site.count(dataset, language, test=len(mentions_found))

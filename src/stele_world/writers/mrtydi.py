@@ -1,20 +1,15 @@
 """Writers of Mr. TyDi, and of MIRACL and CIRAL, which use its passages and questions."""
 
-from __future__ import annotations
-
 import io
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from stele import catalogue
 from stele.catalogue.schema.datasets import Dataset
 from stele.files.reading import JsonObject
 from stele_world.content.draws import stream
-from stele_world.content.model import Fact, Question
+from stele_world.content.model import Question
 from stele_world.site import Site, jsonl, lines
 from stele_world.writers.library import Collection, Library, Passage
-
-if TYPE_CHECKING:
-    from stele_world.content.generate import World
 
 MRTYDI_CORPUS = (
     "https://huggingface.co/datasets/castorini/mr-tydi-corpus/resolve/main/mrtydi-v1.1-{name}/corpus.jsonl.gz"
@@ -211,14 +206,12 @@ def write_ciral(site: Site, library: Library) -> None:
         site.put(CIRAL_CORPUS.format(name=name), jsonl(rows))
         questions = library.world.questions("mrtydi", language, "dev")[:CIRAL_QUESTIONS]
         topics = _topics(collection, questions, CIRAL_NOT_RELEVANT, CIRAL_NOT_RELEVANT, first=1)
-        topics = [topic._replace(text=_in_english(library.world, language, topic.question.fact)) for topic in topics]
+        for place, topic in enumerate(topics):
+            fact = topic.question.fact
+            draws = stream(library.world.seed, "ask", "ciral", language, fact.subject, fact.relation)
+            topics[place] = topic._replace(text=library.world.grammars["en"].question(fact, draws))
         judged = _qrels(topics, collection, " ")
         site.put(f"{folder}/topics/topics.ciral-v1.0-{language}-test-a.tsv", _tsv(topics))
         site.put(f"{folder}/qrels/qrels.ciral-v1.0-{language}-test-a.tsv", lines(judged))
         site.count("ciral_corpus", language, passages=len(rows))
         site.count("ciral", language, queries=len(topics), judgments=len(judged))
-
-
-def _in_english(world: World, language: str, fact: Fact) -> str:
-    draws = stream(world.seed, "ask", "ciral", language, fact.subject, fact.relation)
-    return world.grammars["en"].question(fact, draws)

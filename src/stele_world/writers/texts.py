@@ -18,15 +18,10 @@ def write_cc100(site: Site, library: Library) -> None:
     the same document separated by a newline").
     """
     for language, code in library.languages_with("cc100").items():
-        between, documents, paragraphs = library.between(language), 0, 0
-        parts = []
-        for document in library.world.web_documents(language):
-            parts += [between.join(paragraph) + "\n" for paragraph in document]
-            parts.append("\n")
-            documents += 1
-            paragraphs += len(document)
-        site.put(CC100.format(code=code), "".join(parts).encode())
-        site.count("cc100", language, documents=documents, paragraphs=paragraphs)
+        between, documents = library.between(language), list(library.world.web_documents(language))
+        rows = (between.join(paragraph) for document in documents for paragraph in (*document, ""))
+        site.put(CC100.format(code=code), lines(rows))
+        site.count("cc100", language, documents=len(documents), paragraphs=sum(map(len, documents)))
 
 
 WIKITEXT103 = "https://wikitext.smerity.com/wikitext-103-raw-v1.zip"
