@@ -62,10 +62,8 @@ REASONS = {MISSING: "missing_page", TO_NOTHING: "redirect_to_nothing", LOOP: "re
 
 
 @contextmanager
-def streamed(
-    connection: DuckDBPyConnection, name: str, batches: Iterable[pa.RecordBatch], schema: pa.Schema
-) -> Iterator[None]:
-    """Lets queries read `batches` once, as the table `name`; re-raises an error of the batches' iterator as it is."""
+def streamed(connection: DuckDBPyConnection, batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[None]:
+    """Lets queries read `batches` once, as the table `rows`; re-raises an error of the batches' iterator as it is."""
     import duckdb
 
     failed: list[Exception] = []
@@ -77,7 +75,7 @@ def streamed(
             failed.append(error)
             raise
 
-    connection.register(name, pa.RecordBatchReader.from_batches(schema, watched()))
+    connection.register("rows", pa.RecordBatchReader.from_batches(schema, watched()))
     try:
         yield
     except duckdb.Error:
@@ -85,7 +83,7 @@ def streamed(
             raise failed[0] from None
         raise
     finally:
-        connection.unregister(name)
+        connection.unregister("rows")
 
 
 def _read_numbers(connection: DuckDBPyConnection, query: str) -> tuple[int, ...]:
@@ -95,7 +93,7 @@ def _read_numbers(connection: DuckDBPyConnection, query: str) -> tuple[int, ...]
 
 def load_pages(connection: DuckDBPyConnection, batches: Iterable[pa.RecordBatch]) -> dict[str, int]:
     """Creates the tables `pages` and `own` from batches of PAGE_ROWS. Returns the counts for the record."""
-    with streamed(connection, "rows", batches, PAGE_ROWS):
+    with streamed(connection, batches, PAGE_ROWS):
         connection.execute("CREATE TABLE pages AS SELECT * FROM rows")
     connection.execute(
         "CREATE TABLE own AS SELECT title, min(page) AS page, count(*)::INTEGER AS pages FROM pages GROUP BY title"
@@ -109,7 +107,7 @@ def load_redirects(connection: DuckDBPyConnection, batches: Iterable[pa.RecordBa
 
     Of several redirects with one title the first counts; a redirect with the title of a page is ignored.
     """
-    with streamed(connection, "rows", batches, REDIRECT_ROWS):
+    with streamed(connection, batches, REDIRECT_ROWS):
         connection.execute("CREATE TABLE redirect_rows AS SELECT * FROM rows")
     connection.execute(
         """
@@ -159,7 +157,7 @@ def find_entities(connection: DuckDBPyConnection, batches: Iterable[pa.RecordBat
 
     An item with the page's own title has priority; otherwise the smallest item with the title of a redirect counts.
     """
-    with streamed(connection, "rows", batches, schema):
+    with streamed(connection, batches, schema):
         connection.execute(
             f"""
             CREATE TABLE entities AS
@@ -178,7 +176,7 @@ def resolve_links(connection: DuckDBPyConnection, batches: Iterable[pa.RecordBat
 
     Links of a page to itself are resolved and counted apart, as are links to another page of the page's own title.
     """
-    with streamed(connection, "rows", batches, LINK_ROWS):
+    with streamed(connection, batches, LINK_ROWS):
         connection.execute(
             f"""
             CREATE TABLE resolved AS

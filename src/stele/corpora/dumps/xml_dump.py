@@ -186,7 +186,7 @@ def _parse(blocks: Iterator[bytes], path: Path, siteinfo: Siteinfo) -> Iterator[
                 yield site
             else:
                 if site is None:
-                    raise _no_siteinfo(path)
+                    break
                 page = _page(element, site, unmarked)
                 last = page.title
                 yield page
@@ -197,7 +197,10 @@ def _parse(blocks: Iterator[bytes], path: Path, siteinfo: Siteinfo) -> Iterator[
         after = f" after page {last!r}" if last else ""
         raise SteleError(f"{path}: damaged or truncated XML{after} ({error.msg}); fetch it again") from None
     if site is None:
-        raise _no_siteinfo(path)
+        raise SteleError(
+            f"{path}: an export without a <siteinfo> before its first page; it gives the wiki's namespaces and its way "
+            "to write titles. Export the pages again with it, or copy it from another export of the same wiki"
+        )
 
 
 def _refuse_doctype(head: bytes, path: Path) -> None:
@@ -216,13 +219,6 @@ def _refuse_doctype(head: bytes, path: Path) -> None:
 def _doctype(path: Path) -> SteleError:
     return SteleError(
         f"{path}: declares a document type (it may hide entities); no MediaWiki export has one, so it is not read"
-    )
-
-
-def _no_siteinfo(path: Path) -> SteleError:
-    return SteleError(
-        f"{path}: an export without a <siteinfo> before its first page; it gives the wiki's namespaces and its way to "
-        "write titles. Export the pages again with it, or copy it from another export of the same wiki"
     )
 
 

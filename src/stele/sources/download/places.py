@@ -164,20 +164,14 @@ class Places:
     def _explain(self, file: PartFile, what: str, reasons: Sequence[str]) -> str:
         """Text of the error: why a file could not be fetched, and what the user can do."""
         if self.manifest is not None:
-            return "\n".join(
-                [f"{what}: generated file is missing or damaged; remove {self.manifest.path} and run again", *reasons]
-            )
-        tried = [f"  tried: {reason}" for reason in reasons]
+            problem = f"{what}: generated file is missing or damaged; remove {self.manifest.path} and run again"
+            return "\n".join([problem, *reasons])
+        lines = [f"{what}: could not be fetched from {file.url}", *(f"  tried: {reason}" for reason in reasons)]
         if self.offline:
-            tried.append(f"  offline: {file.url} was not tried (offline: true)")
-        return "\n".join(
-            [
-                f"{what}: could not be fetched from {file.url}",
-                *tried,
-                f"  ways out: put it into a folder as {mirror_path(file.url)} and name the folder in config.yaml "
-                f"(mirrors: [FOLDER]), or {self.advice}",
-            ]
-        )
+            lines.append(f"  offline: {file.url} was not tried (offline: true)")
+        path = mirror_path(file.url)
+        way = f"put it into a folder as {path} and name the folder in config.yaml (mirrors: [FOLDER]), or {self.advice}"
+        return "\n".join([*lines, f"  ways out: {way}"])
 
 
 def _copy(source: Path, target: Path, expected: Expected) -> str:
