@@ -15,31 +15,10 @@ from stele.training.sampling import Batch, derive, generator
 from stele_world.standins import Inputs, StandIn
 from stele_world.standins.corpus import all_translations, read_sentences
 from stele_world.standins.models import build, load, make_tokenizer, new_config, seeded, set_dropout
-from stele_world.standins.pairs import contrasted
+from stele_world.standins.pairs import Encoder, contrasted
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
-
-
-class Encoder(nn.Module):
-    """Encodes batches of tokens to vectors, float32 [n, d], as the folder's modules do."""
-
-    def __init__(self, model: nn.Module, pooling: str, heads: Sequence[nn.Sequential]) -> None:
-        super().__init__()
-        self.model, self.pooling, self.heads = model, pooling, nn.ModuleList(heads)
-
-    def forward(self, batch: Batch) -> Tensor:
-        mask = batch["mask"]
-        states = self.model(input_ids=batch["ids"], attention_mask=mask).last_hidden_state
-        if self.pooling == "mean":
-            weights = mask.unsqueeze(-1).to(states.dtype)
-            vectors = (states * weights).sum(1) / weights.sum(1)
-        else:
-            place = torch.zeros(len(states), dtype=torch.long) if self.pooling == "cls" else mask.sum(1) - 1
-            vectors = states[torch.arange(len(states)), place]
-        for head in self.heads:
-            vectors = head(vectors)
-        return vectors
 
 
 def train_encoder(
@@ -75,12 +54,12 @@ def _heads(width: int, widths: Sequence[int], seed: int) -> list[nn.Sequential]:
 
 
 def _batch(tokenizer: PreTrainedTokenizerBase, prompt: str, texts: Sequence[str], longest: int) -> Batch:
-    """Tokenises texts: ids, mask int64 [n, t], always padded on the right; duplicate_keys int64 [n]."""
+    """Tokenises texts: ids int64, mask bool [n, t], always padded on the right; duplicate_keys int64 [n]."""
     options = {"padding": True, "truncation": True, "max_length": longest, "padding_side": "right"}
     prompted = [prompt + text for text in texts]
     batch = tokenizer(prompted, return_tensors="pt", return_token_type_ids=False, **options)
     keys = torch.from_numpy(np.unique(np.array(texts), return_inverse=True)[1].astype(np.int64))
-    return {"ids": batch["input_ids"], "mask": batch["attention_mask"], "duplicate_keys": keys}
+    return {"ids": batch["input_ids"], "mask": batch["attention_mask"].bool(), "duplicate_keys": keys}
 
 
 def make_contrastive(recipe: Contrastive, inputs: Inputs) -> StandIn:

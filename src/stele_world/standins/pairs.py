@@ -5,12 +5,13 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional
 
 from stele.errors import SteleError
 from stele.recipes.standins import Moco, PairsRecipe, Translation, Windows
 from stele.training.contrastive_loss import check_candidates, duplicate_mask
+from stele.training.hidden_states import mean_states, token_states
 from stele.training.masking import Vocabulary, attention, fingerprints, mask_tokens, pad, read_vocabulary
 from stele.training.objectives.moco import MomentumContrast
 from stele.training.sampling import Batch, Group, generator
@@ -79,6 +80,26 @@ def contrasted(
     """Loss `contrast` of the vectors of both sides, which are batches of `side_batches`."""
     keys = tuple(side["duplicate_keys"] for side in sides)
     return contrast(*map(encode, sides), keys, temperature, margin)
+
+
+class Encoder(nn.Module):
+    """Encodes batches of texts to vectors, float32 [n, d], as the modules of a published folder do."""
+
+    def __init__(self, model: nn.Module, pooling: str, heads: Sequence[nn.Sequential]) -> None:
+        super().__init__()
+        self.model, self.pooling, self.heads = model, pooling, nn.ModuleList(heads)
+
+    def forward(self, batch: Batch) -> Tensor:
+        ids, mask = batch["ids"], batch["mask"]
+        if self.pooling == "mean":
+            vectors = mean_states(self.model, ids, mask)
+        else:
+            states = token_states(self.model, ids, mask)
+            place = 0 if self.pooling == "cls" else mask.sum(1) - 1
+            vectors = states[torch.arange(len(states)), place]
+        for head in self.heads:
+            vectors = head(vectors)
+        return vectors
 
 
 def make_translation(recipe: Translation, inputs: Inputs) -> StandIn:

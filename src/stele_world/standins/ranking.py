@@ -12,25 +12,12 @@ from stele.encoders.tokenizer import load_tokenizer, quiet
 from stele.errors import SteleError
 from stele.files.reading import reading
 from stele.recipes.standins import Distilled, Ranking
-from stele.training.hidden_states import mean_states
 from stele.training.masking import read_vocabulary
-from stele.training.sampling import Batch, generator
+from stele.training.sampling import generator
 from stele_world.standins import Inputs, StandIn
 from stele_world.standins.corpus import all_translations
 from stele_world.standins.models import build, filled, load, seeded, set_dropout
-from stele_world.standins.pairs import contrasted, draw, side_batches
-
-
-class Pooled(nn.Module):
-    """Encodes batches of texts to the model's pooled vectors [n, d]."""
-
-    def __init__(self, model: nn.Module) -> None:
-        super().__init__()
-        self.model = model
-
-    def forward(self, batch: Batch) -> Tensor:
-        mask = batch["mask"]
-        return self.model(input_ids=batch["ids"], attention_mask=None if mask is None else mask.long()).pooler_output
+from stele_world.standins.pairs import Encoder, contrasted, draw, side_batches
 
 
 def make_ranking(recipe: Ranking, inputs: Inputs) -> StandIn:
@@ -44,7 +31,7 @@ def make_ranking(recipe: Ranking, inputs: Inputs) -> StandIn:
     set_dropout(model, recipe.dropout)
     vocabulary = read_vocabulary(tokenizer, model.config.vocab_size)
     pairs = all_translations(inputs.mirror, inputs.languages)
-    module = Pooled(model)
+    module = Encoder(model, "cls", [nn.Sequential(model.pooler.dense, nn.Tanh())])
 
     def loss_at(step: int) -> Iterator[dict[str, Tensor]]:
         rng = generator(inputs.seed, "translations", step)
@@ -74,18 +61,6 @@ NAMES = {  # where DistilBERT keeps the parts of a BERT layer
 }
 
 
-class Student(nn.Module):
-    """A student encoder: mean of the states, a dense layer, tanh."""
-
-    def __init__(self, model: nn.Module, width: int) -> None:
-        super().__init__()
-        self.model = model
-        self.head = nn.Sequential(nn.Linear(model.config.hidden_size, width), nn.Tanh())
-
-    def forward(self, batch: Batch) -> Tensor:
-        return self.head(mean_states(self.model, batch["ids"], batch["mask"]))
-
-
 def make_distilled(recipe: Distilled, inputs: Inputs) -> StandIn:
     """Makes a smaller encoder from every other layer of a base by distillation on translation pairs.
 
@@ -98,11 +73,13 @@ def make_distilled(recipe: Distilled, inputs: Inputs) -> StandIn:
     base, tokenizer = load(inputs.bases[0])
     with reading(inputs.bases[1], "teacher", "make it again"), quiet():
         loaded = AutoModel.from_pretrained(inputs.bases[1], local_files_only=True, attn_implementation="sdpa")
-    teacher, teachers_words = Pooled(loaded).eval(), load_tokenizer(inputs.bases[1])
+    teacher = Encoder(loaded, "cls", [nn.Sequential(loaded.pooler.dense, nn.Tanh())]).eval()
+    teachers_words = load_tokenizer(inputs.bases[1])
     model = as_distilbert(base, recipe.layers, inputs.seed)
     set_dropout(model, recipe.dropout)
     with seeded(inputs.seed):
-        module = Student(model, teacher.model.config.hidden_size)
+        head = nn.Sequential(nn.Linear(model.config.hidden_size, loaded.config.hidden_size), nn.Tanh())
+    module = Encoder(model, "mean", [head])
     vocabulary = read_vocabulary(tokenizer, model.config.vocab_size)
     pairs = all_translations(inputs.mirror, inputs.languages)
     if tokenizer.get_vocab() != teachers_words.get_vocab():
@@ -124,7 +101,7 @@ def make_distilled(recipe: Distilled, inputs: Inputs) -> StandIn:
     student_tokenizer = DistilBertTokenizer(
         vocab=tokenizer.get_vocab(), do_lower_case=lowercase, model_max_length=tokenizer.model_max_length
     )
-    return StandIn(model, student_tokenizer, outcome, spec, [module.head])
+    return StandIn(model, student_tokenizer, outcome, spec, [head])
 
 
 def as_distilbert(base: Any, layers: int, seed: int) -> Any:
