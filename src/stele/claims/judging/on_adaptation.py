@@ -173,12 +173,13 @@ def queries_of(runs: Runs, row: Row) -> dict[str, set[int]]:
     return {code: set(language.queries.tolist()) for code, language in languages.items()}
 
 
-def term_of(runs: Runs, row: Row, weight: float) -> Term | None:
-    """A row's mean over its languages as a weighted term; None if it has no result."""
+def term_of(runs: Runs, row: Row, weight: float, language: str | None = None) -> Term | None:
+    """A row's mean over its languages, or its score in one, as a weighted term; None if it has no result."""
     system = runs.system(row.key)
     if isinstance(system, Absent) or not system.metrics.get(row.metric):
         return None
-    languages = [runs.scored(row.key, row.metric, code) for code in system.metrics[row.metric]]
+    codes = system.metrics[row.metric] if language is None else [language]
+    languages = [runs.scored(row.key, row.metric, code) for code in codes]
     return Term(weight, languages, system.seeds, system.finetuning)
 
 
