@@ -79,7 +79,7 @@ def run(args: Finetune) -> None:
     training = data_records(args.training, "--training")
     process = process_context()
     if divide(recipe.accumulation, process).shared and recipe.batch < process.world:
-        raise SteleError(f"{recipe.batch} queries cannot be spread over {process.world} processes; use fewer")
+        raise SteleError(f"{recipe.batch} queries cannot be spread over {process.world} processes; use fewer processes")
     module, tokenizer, start = load_model(args.encoder.parent, recipe, args.seed)
     if start.get("encoding_changes"):
         log.warning("%s: not encoded as its base: %s", args.model, "; ".join(start["encoding_changes"]))
