@@ -224,8 +224,8 @@ def scores_of_a_cross_encoder(folder, pairs, layers, width):
     identity = torch.nn.Identity()
 
     def ours():
-        tokens = cross_encoder.Scorer(candidates, recipe, sources).inputs
-        module.pairs, module.lengths = tokens, tokens.tokens.lengths
+        module.tokens, _ = cross_encoder.Scorer(candidates, recipe, sources).inputs
+        module.lengths = module.tokens.lengths
         return scored(module, every)
 
     return ours, [lambda: theirs.predict(given, activation_fn=identity, show_progress_bar=False)[:, -1]], near
