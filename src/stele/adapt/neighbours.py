@@ -46,10 +46,8 @@ def run(args: Neighbours) -> None:
     encoder = load_given_encoder(args)
     languages = accuracies(encoder, texts)
     snapshots = {
-        record.parent.name.removeprefix("step-"): accuracies(
-            load_given_encoder(args.model_copy(update={"encoder": record})), texts
-        )
-        for record in (args.encoder.parent / "snapshots").glob("step-*/record.json")
+        folder.name.removeprefix("step-"): accuracies(load_given_encoder(args, folder), texts)
+        for folder in (args.encoder.parent / "snapshots").glob("step-*")
     }
     with atomic_directory(args.output.parent, JOB) as folder:
         records.write_record(

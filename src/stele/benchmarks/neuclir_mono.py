@@ -23,7 +23,7 @@ from stele.benchmarks.types import Data, Judgments, Passage, Query, QuerySet
 from stele.errors import SteleError
 
 TOPICS, CORPUS = "neuclir", "neuclir_corpus"
-# languages in the files' names; "all" are those of the documents
+# language, or the collection of all documents -> its name in the names of files
 NAMES = {"en": "eng", "fa": "fas", "ru": "rus", "zh": "zho", "all": "mlir"}
 SHOWN = 3  # ids in a message
 

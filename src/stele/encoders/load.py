@@ -36,15 +36,15 @@ def parse_encoding(text: str) -> Values | None:
     return parse_object(text, "--encoding") or None
 
 
-def load_given_encoder(args: Any) -> Encoder:
-    """Loads the encoder of an EncoderJob's arguments on this machine's device, with --threads threads."""
+def load_given_encoder(args: Any, folder: Path | None = None) -> Encoder:
+    """Loads the encoder of an EncoderJob's arguments, or that in `folder` in the same way, on this machine's device."""
     import torch
 
     from stele.training.processes import default_device
 
     if args.threads:
         torch.set_num_threads(args.threads)
-    return load_encoder(args.encoder.parent, parse_encoding(args.encoding), str(default_device()))
+    return load_encoder(folder or args.encoder.parent, parse_encoding(args.encoding), str(default_device()))
 
 
 def load_encoder(folder: Path | str, spec: Wanted = None, device: str = "cpu") -> Encoder:

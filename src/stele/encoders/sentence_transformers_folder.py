@@ -39,7 +39,7 @@ ACTIVATIONS = {  # Dense's name -> torch.nn's; for any other class sentence-tran
     **{f"torch.nn.modules.activation.{name}": name for name in ("Tanh", "GELU", "ReLU", "Sigmoid", "SiLU")},
     "torch.nn.modules.linear.Identity": "Identity",
 }
-WORD_TYPES = ("codegen", "ctrl", "flaubert", "gpt2", "gpt_neo", "gptj", "openai-gpt", "xlm")  # type 0 adds a word
+WORD_TYPES = ("codegen", "ctrl", "flaubert", "gpt2", "gpt_neo", "gptj", "openai-gpt", "xlm")  # add types as words
 RELATIVE_POSITIONS = ("rope", "rotary", "relative")  # in a key of config.json: no position counts from the left edge
 SUGGESTION = "stele_suggestion"  # a setting of folders that Stele trained from a plain checkpoint
 QUERY, PASSAGE = "query", "document"  # the prompts that encode_query and encode_document choose, empty where unnamed
