@@ -1,5 +1,7 @@
 """The local worker: the same command with and without it, signals and deaths passed on."""
 
+import _signal
+import _socket
 import os
 import signal
 import socket
@@ -151,19 +153,19 @@ def test_a_worker_that_declines_at_once_is_no_broken_pipe(tmp_path, monkeypatch)
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(str(tmp_path / "worker"))
         server.listen()
-        send = socket.socket.sendmsg
 
-        def send_and_wait(client, *given):
-            sent = send(client, *given)
-            connection, _ = server.accept()
-            message, _, _, _ = connection.recvmsg(1 << 20, 1 << 10)
-            assert len(message) == sent
-            connection.sendall(hand_over.DECLINED)
-            connection.close()
-            return sent
+        class SlowClient(_socket.socket):
+            def sendmsg(self, *given):
+                sent = super().sendmsg(*given)
+                connection, _ = server.accept()
+                message, _, _, _ = connection.recvmsg(1 << 20, 1 << 10)
+                assert len(message) == sent
+                connection.sendall(hand_over.DECLINED)
+                connection.close()
+                return sent
 
-        monkeypatch.setattr(socket.socket, "sendmsg", send_and_wait)
-        monkeypatch.setattr(signal, "signal", lambda *given: None)
+        monkeypatch.setattr(_socket, "socket", SlowClient)
+        monkeypatch.setattr(_signal, "signal", lambda *given: None)
         assert hand_over.hand_over(str(tmp_path / "worker"), ["sources", "probe"]) is None
 
 

@@ -222,6 +222,10 @@ def _import_needed(needed: int) -> None:
                 importlib.import_module(name)
         if records := sys.modules.get("stele.artifacts.records"):
             records.software()  # else each child asks git and reads the packages' metadata
+        if metrics := sys.modules.get("stele.evaluation.ranx_metrics"):
+            metrics.metrics_of_ranx()
+        if arguments := sys.modules.get("stele.command.arguments"):  # fills what cyclopts and pydantic remember
+            sys.modules["stele.command.parse"].parse(arguments.ResumableJob, ["--state", "state"])
         gc.freeze()
 
 

@@ -87,7 +87,7 @@ def by_ranx(case: Case, name: str, cut: int) -> np.ndarray:
     import numba
 
     judged, hits = case.cached("arrays", lambda: arrays(case))
-    function = _metrics_of_ranx().metric_switch(name)
+    function = metrics_of_ranx().metric_switch(name)
     numba.set_num_threads(1)  # the work takes milliseconds
     if cut:
         return np.asarray(function(judged, hits.rankings(cut), cut, 1), dtype=np.float64)
@@ -99,7 +99,7 @@ def by_ranx(case: Case, name: str, cut: int) -> np.ndarray:
 
 
 @cache
-def _metrics_of_ranx() -> ModuleType:
+def metrics_of_ranx() -> ModuleType:
     """`ranx.metrics`, imported without `ranx`, which imports scipy, matplotlib and ir_datasets in two seconds."""
     import numba
 

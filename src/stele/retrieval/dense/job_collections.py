@@ -3,6 +3,7 @@
 Several, such as "fa", "ru" and "zh", can be searched as if they were one collection with the passages of all.
 """
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
@@ -31,11 +32,14 @@ class ResumableClock:
     def __init__(self, clock: records.Clock, state: Path) -> None:
         self.file = state / "clock.json"
         self.clock = clock.set_back(*(read_state(self.file) or (0.0, 0.0)))
+        self.saved = -math.inf
 
     def save(self) -> None:
-        """Saves the wall-clock and CPU seconds so far, for a run that resumes after this one."""
+        """Saves the wall-clock and CPU seconds so far, at most once a second, for a run that resumes after this one."""
         now = records.start()
-        atomic_write_json(self.file, [now.wall - self.clock.wall, now.cpu - self.clock.cpu])
+        if now.wall - self.saved >= 1:
+            atomic_write_json(self.file, [now.wall - self.clock.wall, now.cpu - self.clock.cpu])
+            self.saved = now.wall
 
 
 class Stored(NamedTuple):
