@@ -15,11 +15,11 @@ import pytest
 
 from stele import catalogue
 from stele.catalogue.schema.benchmarks import Benchmark, TrainingSet
-from stele.catalogue.schema.costs import Costs, Fill
+from stele.catalogue.schema.costs import Costs, Fill, Text
 from stele.catalogue.schema.datasets import Dataset
 from stele.cluster import cost_page, resources, search_costs, sizes, text_costs, training_costs, work
 from stele.cluster.requests import estimate
-from stele.cluster.sizes import Texts, shape_of
+from stele.cluster.sizes import shape_of
 from stele.cluster.work import Work, named
 from stele.recipes.finetuning import parse_finetuning
 from stele.recipes.flops import Shape, encode
@@ -106,7 +106,7 @@ def test_a_fine_tuning_by_hand():
     sizes = {"batch": 2, "hard_negatives": 1, "query_length": 5, "passage_length": 9, "epochs": 2, "warmup_steps": 0}
     values = {"training_set": "nq", "towers": "separate", "pooling": "mean", "learning_rate": 1.0, **sizes}
     recipe, by_loss = map(parse_finetuning, (values, {**values, "dev_set": "nq", "selection": "dev_nll"}))
-    shape, query, passage = Shape(2, 4, 8, 100), Texts(3, 7), Texts(6, 20)
+    shape, query, passage = Shape(2, 4, 8, 100), Text(mean=3, longest=7), Text(mean=6, longest=20)
 
     def encoded(sequences, tokens):
         return 2 * sequences * tokens * (8 * 16 + 4 * 4 * 8 + 4 * tokens * 4)
@@ -155,7 +155,7 @@ def test_sentences_that_are_searched_both_ways_are_encoded_once(jobs):
         plan, "retrieve", {"benchmark": "tatoeba", "model": "para_minilm", "setting": "direct", "seeds": ""}
     )
     number, shape = 2 * sizes.pinned("tatoeba", "pairs", ("th",)), shape_of(plan, "para_minilm").shape
-    assert work.flops["encoding"] == number * encode(1, sizes.text_lengths("short").mean, shape, first_only=False)
+    assert work.flops["encoding"] == number * encode(1, sizes.costs().texts["short"].mean, shape, first_only=False)
 
 
 def test_an_encoded_collection_lies_there_with_the_others_that_are_searched_with_it(jobs):

@@ -16,7 +16,6 @@ from stele.cluster.sizes import (
     of_languages,
     saved_bytes,
     shape_of,
-    text_lengths,
     total,
     windows,
 )
@@ -71,8 +70,8 @@ def encoding_memory(shape: Shape, search: Search, numbers: int) -> float:
 
 def _searched(sizes: Sizes, queries: int, passages: int, encoding: EncodingSpec, shape: Shape) -> Work:
     """Work of encoding and comparing texts of costs.yaml's kinds, truncated by an encoding's lengths."""
-    query = text_lengths(sizes.query).within(encoding.query_length)
-    passage = text_lengths(sizes.passage).within(encoding.passage_length)
+    query = costs().texts[sizes.query].within(encoding.query_length)
+    passage = costs().texts[sizes.passage].within(encoding.passage_length)
     search = Search(queries, passages, query.mean, passage.mean)
     options = (shape, encoding.pooling in ("cls", "pooler"), encoding.half, encoding.dimension)
     work = encoded(search, *options)
@@ -144,7 +143,7 @@ def encode_pairs(plan: Plan, wildcards: Any) -> Work:
     number = total(entry.queries, None if entry.parallel else languages)
     if entry.parallel:
         texts = number * len({code for pair in languages for code in pair.split("-")})
-        length, compared = text_lengths(entry.query).mean, 2 * len(languages) * 2.0 * number**2 * shape.width
+        length, compared = costs().texts[entry.query].mean, 2 * len(languages) * 2.0 * number**2 * shape.width
         return Work(
             {"encoding": encode(texts, length, shape, first_only=True), "search": compared},
             cpu_seconds=texts * length * CHARACTERS / costs().rates.mined_bytes,
@@ -152,7 +151,7 @@ def encode_pairs(plan: Plan, wildcards: Any) -> Work:
             memory=encoding_memory(shape, Search(number, texts, length, length), shape.width),
             width=shape.width,
         )
-    search = Search(number, number, text_lengths(entry.query).mean, text_lengths(entry.passage).mean)
+    search = Search(number, number, costs().texts[entry.query].mean, costs().texts[entry.passage].mean)
     work = encoded(search, shape, first_only=False, half=False)
     return replace(work, kept=2.0 * number * shape.width * FLOAT, temporary=0)
 
@@ -161,14 +160,14 @@ def encode_pairs(plan: Plan, wildcards: Any) -> Work:
 def neighbours(plan: Plan, wildcards: Any) -> Work:
     """Work of comparing held-out sentences, as many per language and side as there are candidates."""
     number = whole(AdaptationRules).held_out.candidates * len(plan.adaptation.held_out())
-    length = text_lengths("web_sentence").mean
+    length = costs().texts["web_sentence"].mean
     return encoded(Search(number, number, length, length), shape_of(plan, wildcards.model).shape, False, False)
 
 
 @cost_formula
 def project(plan: Plan, wildcards: Any) -> Work:
     """Work of encoding the sentence pairs of one language."""
-    length = text_lengths("short").mean
+    length = costs().texts["short"].mean
     search = Search(PAIRS, PAIRS, length, length)
     return encoded(search, shape_of(plan, wildcards.model).shape, first_only=False, half=False)
 
@@ -179,11 +178,11 @@ def calibrate(plan: Plan, wildcards: Any) -> Work:
     shape, recipe = shape_of(plan, wildcards.model).shape, plan.calibration.recipe(wildcards.recipe)
     pairs = plan.calibration.pairs(wildcards.recipe)
     used = Counter(language for pair in pairs for language in pair.split("-"))
-    corpus, characters = plan.calibration.corpus, text_lengths("web_sentence").mean * CHARACTERS
+    corpus, characters = plan.calibration.corpus, costs().texts["web_sentence"].mean * CHARACTERS
     numbers = [min(recipe.sentences, plan.corpora.bytes_of_text(corpus, code) / characters) for code in used]
     sentences, most = sum(numbers), max(numbers, default=0.0)
     encoding = plan.retrieval.encoding(plan.calibration.benchmarks(wildcards.recipe)[0], wildcards.model)
-    length = text_lengths("web_sentence").within(encoding.query_length).mean
+    length = costs().texts["web_sentence"].within(encoding.query_length).mean
     below = shape._replace(layers=encoding.layer or shape.layers)
     number, steps = rotation(recipe.rotation, shape.width)
     at_once = 1 + sum(count > 1 for count in used.values())  # languages whose vectors are on the disk together
@@ -220,7 +219,7 @@ def generate_queries(plan: Plan, wildcards: Any) -> Work:
     recipe = plan.transfer.generated(wildcards.recipe)
     benchmark = plan.transfer.benchmark(wildcards.recipe, wildcards.part)
     shape = shape_of(plan, plan.transfer.model(plan.transfer.generator_of(wildcards.recipe), wildcards.part)).shape
-    source = text_lengths(benchmark_size(plan, benchmark).passage).within(recipe.source_length).mean
+    source = costs().texts[benchmark_size(plan, benchmark).passage].within(recipe.source_length).mean
     number = min(recipe.windows, windows(plan, benchmark, [wildcards.part]))
     characters = 2 * windows(plan, benchmark, [wildcards.part]) * costs().passage_characters
     return Work(

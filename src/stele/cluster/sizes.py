@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple, Self, TypeVar
+from typing import NamedTuple, TypeVar
 
 from stele import catalogue
 from stele.benchmarks._beir_files import role_of
@@ -97,27 +97,6 @@ def pinned(dataset: str, count: str, languages: tuple[str, ...] | None) -> int:
     sources = [datasets.resolve(dataset, part, languages) for part in datasets.parts(entry, languages)]
     numbers = [counted.expect for source in sources for counted in source.counts[count]]
     return sum(sum(number.values()) if isinstance(number, dict) else number for number in numbers)
-
-
-# --- lengths of texts -------------------------------------------------------------------------------------------------
-class Texts(NamedTuple):
-    """Lengths of texts in tokens: the mean, and the longest in a training group."""
-
-    mean: float
-    longest: float
-
-    def within(self, limit: int) -> Self:
-        return Texts(min(self.mean, limit), min(self.longest, limit))
-
-    def padded(self, number: float, chunk: int | None) -> float:
-        """Mean padded length of `number` texts, padded together or sorted by length in chunks."""
-        chunks = max(1, -(-number // chunk)) if chunk else 1
-        return self.mean + (self.longest - self.mean) / chunks
-
-
-def text_lengths(name: str) -> Texts:
-    """Lengths of a kind of text in costs.yaml, such as "web_sentence"."""
-    return Texts(costs().texts[name].mean, costs().texts[name].longest)
 
 
 # --- models -----------------------------------------------------------------------------------------------------------

@@ -3,17 +3,15 @@
 from dataclasses import replace
 from typing import Any
 
-from stele.catalogue.schema.costs import Fill, JudgedSize
+from stele.catalogue.schema.costs import Fill, JudgedSize, Text
 from stele.cluster.sizes import (
     NUMBER,
-    Texts,
     costs,
     figures,
     judged_collection,
     saved_bytes,
     shape_of,
     standin_shape,
-    text_lengths,
     total,
 )
 from stele.cluster.text_costs import dataset_bytes
@@ -96,7 +94,7 @@ def finetune(plan: Plan, wildcards: Any) -> Work:
     shape, languages = shape_of(plan, wildcards.model).shape, plan.finetuning.languages(wildcards.recipe, name) or None
     examples = total(entry.examples, languages)
     questions = total(figures(costs().training_sets, dev).dev, plan.finetuning.languages(wildcards.recipe, dev) or None)
-    texts = (text_lengths(entry.query), text_lengths(entry.passage))
+    texts = (costs().texts[entry.query], costs().texts[entry.passage])
     number, steps = finetuning_operations(recipe, shape, *texts, examples, questions)
     kept = saved_bytes(shape) * (1 if recipe.towers == "shared" else 2)
     read = examples * (1 + recipe.hard_negatives) * costs().passage_characters
@@ -115,7 +113,7 @@ def finetuning_memory(recipe: FinetuningRecipe, shape: Shape) -> float:
 
 
 def finetuning_operations(
-    recipe: FinetuningRecipe, shape: Shape, query: Texts, passage: Texts, examples: int, questions: int
+    recipe: FinetuningRecipe, shape: Shape, query: Text, passage: Text, examples: int, questions: int
 ) -> tuple[float, int]:
     """FLOPs and steps of a whole fine-tuning, of at least one step."""
     examples = max(examples, recipe.batch * recipe.accumulation)
@@ -124,7 +122,7 @@ def finetuning_operations(
     return training + finetuning_dev(recipe, shape, query, passage, examples, questions), steps
 
 
-def finetuning_step(recipe: FinetuningRecipe, shape: Shape, query: Texts, passage: Texts) -> float:
+def finetuning_step(recipe: FinetuningRecipe, shape: Shape, query: Text, passage: Text) -> float:
     """FLOPs of an optimiser step of fine-tuning: both towers forward and backward, and the scores."""
     chunk, first = recipe.encode_chunk, recipe.pooling != "mean"
     queries = recipe.batch
@@ -137,7 +135,7 @@ def finetuning_step(recipe: FinetuningRecipe, shape: Shape, query: Texts, passag
 
 
 def finetuning_dev(
-    recipe: FinetuningRecipe, shape: Shape, query: Texts, passage: Texts, examples: int, questions: int
+    recipe: FinetuningRecipe, shape: Shape, query: Text, passage: Text, examples: int, questions: int
 ) -> float:
     """FLOPs of choosing a checkpoint: encoding the dev texts at each evaluation."""
     if not recipe.needs_dev:
@@ -161,8 +159,8 @@ def finetune_generator(plan: Plan, wildcards: Any) -> Work:
     recipe = plan.transfer.generator(wildcards.recipe, wildcards.part)
     shape = shape_of(plan, plan.transfer.model(wildcards.recipe, wildcards.part)).shape
     entry = figures(costs().training_sets, plan.transfer.translated(wildcards.recipe, wildcards.part))
-    source = text_lengths(entry.passage).within(recipe.source_length).longest
-    target = text_lengths(entry.query).within(recipe.query_length).longest
+    source = costs().texts[entry.passage].within(recipe.source_length).longest
+    target = costs().texts[entry.query].within(recipe.query_length).longest
     number = 3 * recipe.steps * recipe.batch * written(1, source, target, shape)
     translations = plan.transfer.translations(wildcards.recipe, wildcards.part)
     read = sum(dataset_bytes(plan, *name.split(":")) for name in translations)
@@ -196,14 +194,14 @@ def rerank(plan: Plan, wildcards: Any) -> Work:
 def _cross_encoder_work(plan: Plan, model: str, recipe: CrossEncoder, size: JudgedSize) -> Work:
     """Work of a cross-encoder in five folds: three train, one is scored after each selectable epoch, one at the end."""
     shape = shape_of(plan, model).shape
-    mean, longest = text_lengths(size.pair).within(recipe.length)
+    text = costs().texts[size.pair].within(recipe.length)
     pairs, judged = _pairs(recipe, size), size.topics * (size.relevant + size.negative)
     backward = 2 * (recipe.tuned_layers or shape.layers) / shape.layers  # in forward passes; 0 for frozen layers
-    training = 2 * pairs * (1 + backward) * encode(1, longest, shape, first_only=False)
+    training = 2 * pairs * (1 + backward) * encode(1, text.longest, shape, first_only=False)
     scored = (1 + recipe.epochs - recipe.dev_from_epoch + 1) * judged  # over all folds: each tests a fifth
     characters = judged * costs().passage_characters
     return Work(
-        {"training": training, "encoding": scored * encode(1, mean, shape, first_only=False)},
+        {"training": training, "encoding": scored * encode(1, text.mean, shape, first_only=False)},
         steps=round(pairs / recipe.batch),
         cpu_seconds=characters / costs().rates.mined_bytes,
         kept=judged * costs().run_bytes,
@@ -235,7 +233,7 @@ def answer(plan: Plan, wildcards: Any) -> Work:
     kind: Answered = plan.rows.kind(row)
     recipe, entry = kind.recipe(row), figures(costs().training_sets, kind.training_set(row))
     pairs, examples = len(plan.data.languages(wildcards.benchmark)), total(entry.examples, None)
-    text = text_lengths(size.pair).within(recipe.length)
+    text = costs().texts[size.pair].within(recipe.length)
     dev = (1 + recipe.epochs - recipe.dev_from_epoch) * size.dev
     read = (examples + pairs * (size.dev + size.test)) * costs().passage_characters
     query = round(costs().texts[entry.query].mean)  # attended globally with sliding windows

@@ -1,6 +1,6 @@
 """Schemas of costs.yaml, rules.yaml, and sizes of devices, checkpoints and dumps, which give a job's cost."""
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field
 
@@ -51,6 +51,14 @@ class Text(Strict):
 
     mean: Positive = Field(description="mean length")
     longest: Positive = Field(description="length of the longest text of a training group")
+
+    def within(self, limit: int) -> Self:
+        return self.model_copy(update={"mean": min(self.mean, limit), "longest": min(self.longest, limit)})
+
+    def padded(self, number: float, chunk: int | None) -> float:
+        """Mean padded length of `number` texts, padded together or sorted by length in chunks."""
+        chunks = max(1, -(-number // chunk)) if chunk else 1
+        return self.mean + (self.longest - self.mean) / chunks
 
 
 class SearchedTexts(Strict):
