@@ -112,9 +112,9 @@ def test_a_row_needs_the_collections_that_are_mined(plan):
     assert {plan.paths.dataset("mrtydi_corpus", code) for code in plan.data.training_languages("mrtydi")} <= found
     unmined = plan.rows.downloads(row._replace(setting="multilingual"))
     assert plan.paths.dataset("msmarco_passage_corpus", "all") not in unmined
-    groups = plan.rows.kind(row).datasets(row)
-    assert groups["hard negatives of marco"] == ["msmarco_passage", "msmarco_passage_corpus"]
-    assert groups["hard negatives of mrtydi"] == ["mrtydi_train", "mrtydi_corpus"]
+    reads = plan.rows.kind(row).reads(row)
+    for mined in ("marco", "mrtydi"):
+        assert reads[f"hard negatives of {mined}"] == plan.finetuning.mining_data(mined)
 
 
 def test_questions_of_ones_own_are_not_searched_in_a_generated_collection(miniature, tmp_path):

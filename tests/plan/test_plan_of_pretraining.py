@@ -97,9 +97,10 @@ def test_a_row_of_kept_needs_wikipedia_and_wikidata(paper, plan):
     assert {plan.paths.dataset("wikipedia", code) for code in ("en", "zh", "km")} <= found
     assert plan.paths.dataset("wikidata_items", "all") in found and plan.paths.checkpoint("mcontriever") in found
     assert not any("/cc100/" in leaf for leaf in found)
-    assert plan.rows.kind(row).datasets(row)["pretraining of kept"] == ["wikidata_items", "wikipedia"]
-    read = plan.availability.pretraining_data("mcontriever_continued")
-    assert read == {"pretraining of mcontriever_continued": ["wikipedia"]}
+    reads = plan.rows.kind(row).reads(row)["pretraining of kept"]
+    assert {name.partition(":")[0] for name in reads} == {"wikidata_items", "wikipedia"}
+    ((step, reads),) = plan.availability.pretraining_reads("mcontriever_continued").items()
+    assert step == "pretraining of mcontriever_continued" and all(name.startswith("wikipedia:") for name in reads)
     downloads = paper(papers=["kept"]).requested.downloads()
     assert {plan.paths.dataset("wikidata_items", "all"), plan.paths.dataset("wikipedia", "sw")} <= {*downloads}
 

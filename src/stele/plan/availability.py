@@ -1,9 +1,10 @@
-"""Reasons why a model, or the data that a row reads, is not available."""
+"""What a model or a row reads from outside, and the reasons why that is not available."""
 
 from dataclasses import dataclass
 
 from stele.plan.finetuning import Finetuning
 from stele.plan.models import Problem
+from stele.plan.paths import Reads
 from stele.plan.pretraining import Pretraining
 from stele.plan.settings import cached_method
 
@@ -37,27 +38,34 @@ class Availability:
         return None
 
     @cached_method
-    def pretraining_data(self, model: str) -> dict[str, list[str]]:
-        """Pretraining corpora of a model and of the models that it starts from, by the pretraining that reads them."""
-        groups = {}
-        while trained := self.pretraining.models.pretraining_of(model):
-            groups[f"pretraining of {trained}"] = sorted({dataset for dataset, _ in self.pretraining.texts(trained)})
-            model = self.pretraining.models[trained].base
-        return groups
+    def pretraining_reads(self, model: str) -> Reads:
+        """Records of the corpora that a model and the models that it starts from are pretrained on."""
+        if not (trained := self.pretraining.models.pretraining_of(model)):
+            return {}
+        paths, base = self.pretraining.paths, self.pretraining.models[trained].base
+        texts = {f"{name}:{part}": paths.dataset(name, part) for name, part in self.pretraining.texts(trained)}
+        return {f"pretraining of {trained}": texts, **self.pretraining_reads(base)}
 
     @cached_method
-    def finetuning_data(self, recipe: str | None) -> dict[str, list[str]]:
-        """Datasets that a chain of fine-tunings reads, by the training set or the hard negatives made from them."""
-        groups = {}
+    def finetuning_reads(self, recipe: str | None) -> Reads:
+        """Records of the data that a chain of fine-tunings reads, or from which its training sets are made."""
+        reads: Reads = {}
         for name in self.finetuning.chain(recipe):
-            groups |= self.finetuning.datasets(name)
-            if mined := self.finetuning.mined_set(name):
-                groups[f"hard negatives of {mined}"] = self.finetuning.mined_datasets(mined)
-        return groups
+            for step, records in self.finetuning.reads(name).items():
+                reads[step] = reads.get(step, {}) | records
+        return reads
 
-    def data_problem(self, groups: dict[str, list[str]]) -> Problem | None:
-        """`unavailable` with the reason if a dataset is not available, or if a group mixes real and generated data."""
-        for reader, names in groups.items():
-            if reason := self.pretraining.data.problem(names) or self.pretraining.data.mixture_problem(reader, names):
+    @cached_method
+    def checkpoints(self, model: str, recipe: str | None) -> set[str]:
+        """Models whose checkpoints a fine-tuned model needs: its root, its tokenizer's, its queries' writers."""
+        models = self.pretraining.models
+        tokenizer = {models.tokenizer(model)} if models.pretraining_of(model) else set()
+        return {models.root(model)}.union(tokenizer, *map(self.finetuning.written_by, self.finetuning.chain(recipe)))
+
+    def data_problem(self, reads: Reads) -> Problem | None:
+        """`unavailable` with the reason if a dataset is not available, or if a step mixes real and generated data."""
+        for step, records in reads.items():
+            names = list(dict.fromkeys(name.partition(":")[0] for name in records))
+            if reason := self.pretraining.data.problem(names) or self.pretraining.data.mixture_problem(step, names):
                 return "unavailable", reason
         return None

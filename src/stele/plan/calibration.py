@@ -90,6 +90,9 @@ class Calibration:
         codes = sorted({code for pair in self.pairs(recipe) for code in pair.split("-")})
         return {code: self.paths.documents(self.corpus, code) for code in codes}
 
-    def downloads(self, recipe: str) -> set[str]:
-        """Records of the downloaded texts that a recipe is learnt from."""
-        return {self.paths.dataset(self.corpus, code) for code in self.documents(recipe)}
+    def reads(self, recipe: str, benchmark: str) -> dict[str, str]:
+        """Records, by `dataset:part`, of the texts that a recipe is learnt from, for this benchmark and all others."""
+        languages = self.languages(benchmark) or self.data.languages(benchmark)
+        pairs = {*self.pairs(recipe), *(self.pair(benchmark, language) for language in languages)}
+        codes = sorted({code for pair in pairs for code in pair.split("-")})
+        return {f"{self.corpus}:{code}": self.paths.dataset(self.corpus, code) for code in codes}

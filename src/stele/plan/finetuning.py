@@ -11,7 +11,7 @@ from stele.catalogue import recipes
 from stele.errors import SteleError, check_known, unknown
 from stele.plan.data import Data, reader_of
 from stele.plan.models import Models
-from stele.plan.paths import Inputs, Paths, pretraining_seed
+from stele.plan.paths import Inputs, Paths, Reads, pretraining_seed
 from stele.plan.settings import Settings, cached_method
 from stele.plan.transfer import Transfer
 from stele.recipes.finetuning import FinetuningRecipe
@@ -107,32 +107,23 @@ class Finetuning:
                 records |= self.data.records(self.data.training_set(name).data, codes)
         return dict(sorted(records.items()))
 
-    def datasets(self, recipe: str) -> dict[str, list[str]]:
-        """The datasets that a recipe's training sets consist of or are made from, by training set."""
-        groups = {}
+    def reads(self, recipe: str) -> Reads:
+        """Records of a recipe's training sets, or of the data that they and its hard negatives are made from."""
+        reads: Reads = {}
         for name in self.training_sets(recipe):
-            if self.data.training_set(name).made:
-                transfer_sets = {code: self.transfer.datasets(name, code) for code in self.languages(recipe, name)}
-                groups |= {f"training set {name} in {code}": names for code, names in transfer_sets.items()}
+            codes, entry = self.languages(recipe, name), self.data.training_set(name)
+            if entry.made:
+                reads |= {f"training set {name} in {code}": self.transfer.reads(name, code) for code in codes}
             else:
-                groups[f"training set {name}"] = self.data.training_set(name).data
-        return groups
+                reads[f"training set {name}"] = self.data.records(entry.data, codes)
+        if mined := self.mined_set(recipe):
+            reads[f"hard negatives of {mined}"] = self.mining_data(mined)
+        return reads
 
     def written_by(self, recipe: str) -> set[str]:
         """The models that generate the queries of a recipe's training sets."""
         sets = ((name, code) for name in self.training_sets(recipe) for code in self.languages(recipe, name))
         return {model for name, code in sets if (model := self.transfer.written_by(name, code))}
-
-    def downloads(self, recipe: str) -> set[str]:
-        """Records of the datasets and models that a recipe's training sets consist of or are made from."""
-        records: set[str] = set()
-        for name in self.training_sets(recipe):
-            codes, entry = self.languages(recipe, name), self.data.training_set(name)
-            if entry.made:
-                records.update(*(self.transfer.downloads(name, code) for code in codes))
-            else:
-                records.update(self.data.records(entry.data, codes).values())
-        return records
 
     # --- hard negatives -----------------------------------------------------------------------------------------------
     def mined_set(self, recipe: str) -> str | None:
@@ -140,21 +131,17 @@ class Finetuning:
         whole = self.recipe(recipe)
         return whole.training_set.entry if whole.miner else None
 
-    def mined_datasets(self, training_set: str) -> list[str]:
-        """Datasets to mine a set's hard negatives from: its own, and a collection.
+    def mining_data(self, training_set: str) -> dict[str, str]:
+        """Records by `dataset:part` of a set's own data and the collection from which its hard negatives are mined.
 
-        Raises SteleError if the set names none, or its module reads none.
+        Raises SteleError if the set names no collection, or its module reads none.
         """
         entry = self.data.training_set(training_set)
         if entry.mined is None:
             raise SteleError(f"training_sets.yaml: {training_set}: no `mined`; name the collection to mine from there")
         reader_of(entry.module, CollectionReader)
-        return [*entry.data, *entry.mined.corpus]
-
-    def mining_data(self, training_set: str) -> dict[str, str]:
-        """Records by `dataset:part` of all data from which hard negatives of a training set are mined."""
-        languages = self.data.training_languages(training_set)
-        return dict(sorted(self.data.records(self.mined_datasets(training_set), languages).items()))
+        records = self.data.records([*entry.data, *entry.mined.corpus], self.data.training_languages(training_set))
+        return dict(sorted(records.items()))
 
     def mined_negatives(self, w) -> list[str]:
         """Record of the mined hard negatives that a fine-tuning reads, in a list; empty if its recipe has no miner."""

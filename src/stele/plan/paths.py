@@ -10,6 +10,7 @@ from stele.artifacts.results import RunKey
 from stele.plan.settings import Settings
 
 Inputs = dict[str, str | list[str]]  # a job's inputs by their names in the rule
+Reads = dict[str, dict[str, str]]  # records by `dataset:part`, by the step that reads them, in which all must fit
 TRAINING, HELD_OUT = "training", "held_out"  # the two sides of a corpus with held-out documents
 
 

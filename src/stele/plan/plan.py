@@ -47,9 +47,9 @@ class Plan:
         self.transfer = transfer = Transfer(paths, data)
         self.finetuning = finetuning = Finetuning(settings, paths, models, data, transfer)
         self.availability = availability = Availability(pretraining, finetuning)
-        self.sources = sources = Sources(settings, paths, models, data, world, pretraining, finetuning)
+        self.sources = Sources(settings, paths, models, data, world)
         self.calibration = calibration = Calibration(paths, data, protocols, finetuning)
-        of_rows = paths, models, data, protocols, finetuning, availability, sources, calibration
+        of_rows = paths, models, data, protocols, world, finetuning, availability, calibration
         self.rows = rows = Rows(*of_rows)
         self.retrieval = Retrieval(rows)
         self.scoring = Scoring(rows)

@@ -55,9 +55,9 @@ class Protocols:
         protocol = self.protocol(row)
         return self.data.records(protocol.data, self.data.read_languages(row.benchmark))
 
-    def records(self, row: RunKey) -> set[str]:
-        """Records of all datasets that the evaluation of a row reads."""
-        return {*self.data.records(self.datasets(row), self.data.read_languages(row.benchmark)).values()}
+    def records(self, row: RunKey) -> dict[str, str]:
+        """Records, by `dataset:part`, of all datasets that the evaluation of a row reads."""
+        return self.data.records(self.datasets(row), self.data.read_languages(row.benchmark))
 
     @cached_property
     def aliases(self) -> dict[str, dict[str, str]]:

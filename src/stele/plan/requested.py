@@ -27,7 +27,7 @@ class RowsOfToday(Rows):
             return problem
         settings, root = self.paths.settings, self.models.root(row.model)
         user_model = settings.config.models.get(root)
-        if not settings.generated or self.sources.world.standin(root) or (user_model and user_model.checkpoint):
+        if not settings.generated or self.world.standin(root) or (user_model and user_model.checkpoint):
             return None
         if "checkpoint" not in self.models.checkpoint_source(root):
             return None
@@ -75,16 +75,14 @@ class RequestedOutputs:
 
     def downloads(self) -> list[str]:
         """Records of all downloads that the chosen tables and the user's own models need, each once."""
-        rows = [self.rows.downloads(row) for row in self.all_rows if self.rows.problem(row) is None]
-        user_models = [key for key in self.rows.paths.settings.config.models if self._can_be_had(key)]
-        return sorted(set().union(*rows, *map(self.rows.sources.of_model, user_models)))
-
-    def _can_be_had(self, model: str) -> bool:
-        """Whether a model has a checkpoint whose weights and training texts are available."""
+        records = {record for row in self.all_rows if not self.rows.problem(row) for record in self.rows.downloads(row)}
         availability = self.rows.availability
-        if not self.rows.models[model].has_encoder or availability.model_problem(model):
-            return False
-        return not any(map(self.rows.data.problem, availability.pretraining_data(model).values()))
+        for model in self.rows.paths.settings.config.models:
+            if self.rows.models[model].has_encoder and not availability.model_problem(model):
+                reads = availability.pretraining_reads(model)
+                if not availability.data_problem(reads):
+                    records |= self.rows.fetched(reads, availability.checkpoints(model, None))
+        return sorted(records)
 
     def knowledge_pairs(self) -> list[tuple[str, str]]:
         """(mining recipe, record) of all knowledge pairs that the rows' models are pretrained on."""

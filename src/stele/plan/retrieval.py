@@ -52,7 +52,7 @@ class Retrieval:
         if entry and not complete:
             large, public = entry.large, catalogue.entries(Checkpoint).get(root)
             if large and public and public.layers == large.of:
-                layer = self.rows.sources.world.layer(root, large.layer, large.of)
+                layer = self.rows.world.layer(root, large.layer, large.of)
                 layers.append((BENCHMARK, {"pooling": large.pooling, "layer": layer}))
             if entry.pooling and any("pooling" in values for _, values in overrides):
                 layers.append((BENCHMARK, {"pooling": entry.pooling}))

@@ -1,4 +1,4 @@
-"""Datasets and checkpoints from outside: inputs and params of the jobs that fetch them, locations, and downloads."""
+"""Datasets and checkpoints from outside: inputs and params of the jobs that fetch them, and locations."""
 
 from collections import ChainMap
 from dataclasses import dataclass
@@ -13,10 +13,8 @@ from stele.catalogue.user_data import content_digest, listing, part_files
 from stele.errors import SteleError
 from stele.files.digests import digest
 from stele.plan.data import Data
-from stele.plan.finetuning import Finetuning
 from stele.plan.models import Models, World
 from stele.plan.paths import Inputs, Paths, as_json
-from stele.plan.pretraining import Pretraining
 from stele.plan.settings import Settings, cached_method
 
 USER_FILES = Path("state/user_files.json")  # digests of the user's files when they were last read, at any scale
@@ -29,8 +27,6 @@ class Sources:
     models: Models
     data: Data
     world: World
-    pretraining: Pretraining
-    finetuning: Finetuning
 
     def _mirrors(self, generated: bool) -> dict[str, Any]:
         """Options that say where downloads are looked for: generated data in the generated mirror, never online."""
@@ -126,24 +122,3 @@ class Sources:
         }
         direct = self.models[model].is_complete or "config" in overrides or model in self.settings.config.cards
         return {"encoding": as_json(overrides)} if direct else {}
-
-    # --- downloads ----------------------------------------------------------------------------------------------------
-    @cached_method
-    def of_model(self, model: str) -> set[str]:
-        """Records of the checkpoints that a model starts from, and of the texts that it is pretrained on."""
-        records = set()
-        while trained := self.models.pretraining_of(model):
-            records |= {self.paths.dataset(*text) for text in self.pretraining.texts(trained)}
-            records.add(self.paths.checkpoint(self.models.tokenizer(trained)))
-            model = self.models[trained].base
-        return records | {self.paths.checkpoint(model)}
-
-    @cached_method
-    def of_recipe(self, recipe: str | None) -> set[str]:
-        """Records of the datasets that a recipe and the recipes it builds on read."""
-        records: set[str] = set()
-        for name in self.finetuning.chain(recipe):
-            records |= self.finetuning.downloads(name)
-            if mined := self.finetuning.mined_set(name):
-                records |= {*self.finetuning.mining_data(mined).values()}
-        return records

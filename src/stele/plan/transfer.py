@@ -60,23 +60,16 @@ class Transfer:
         """Records, by `dataset:part`, of the collection for which queries are generated."""
         return self.data.records(self.data.benchmark(self.benchmark(recipe, language)).data, [language])
 
-    def datasets(self, training_set: str, language: str) -> list[str]:
-        """Datasets from which a training set is made in a language; real and generated data must not be mixed."""
+    def reads(self, training_set: str, language: str) -> dict[str, str]:
+        """Records, by `dataset:part`, of the texts from which a training set is made in a language."""
         entry = self.data.training_set(training_set)
         if entry.made != GENERATED:
-            return entry.data
-        translated = self.translated(self.generator_of(training_set), language)
-        collection = self.data.benchmark(self.benchmark(training_set, language)).data
-        return [*collection, *self.data.training_set(translated).data]
+            return self.data.records(entry.data, [language])
+        translations = self.translations(self.generator_of(training_set), language)
+        return self.documents(training_set, language) | translations
 
     def written_by(self, training_set: str, language: str) -> str | None:
         """The public model that is fine-tuned to generate a set's queries; None if no queries are generated."""
         if self.data.training_set(training_set).made != GENERATED:
             return None
         return self.model(self.generator_of(training_set), language)
-
-    def downloads(self, training_set: str, language: str) -> set[str]:
-        """Records of the datasets and of the model from which a training set is made in a language."""
-        records = {*self.data.records(self.datasets(training_set, language), [language]).values()}
-        model = self.written_by(training_set, language)
-        return records | ({self.paths.checkpoint(model)} if model else set())

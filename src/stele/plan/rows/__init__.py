@@ -1,4 +1,4 @@
-"""Kinds of rows: for each, why a row cannot be built, the inputs of its job, its seeds and its downloads.
+"""Kinds of rows: for each, why a row cannot be built, the inputs of its job, its seeds and the data that it reads.
 
 A setting names its kind in settings.yaml. Each module of this package lists its kinds in `KINDS`; `Rows` looks up the
 kind of a row's setting.
@@ -29,11 +29,10 @@ from stele.plan.availability import Availability
 from stele.plan.calibration import Calibration
 from stele.plan.data import Data
 from stele.plan.finetuning import Finetuning
-from stele.plan.models import Models, Problem
-from stele.plan.paths import Inputs, Paths
+from stele.plan.models import Models, Problem, World
+from stele.plan.paths import Inputs, Paths, Reads
 from stele.plan.protocols import Protocols
 from stele.plan.settings import cached_method
-from stele.plan.sources import Sources
 from stele.registry import names_held
 
 
@@ -73,8 +72,14 @@ class Kind(ABC):
         """Names of a row's seeds, as in its file names; 0 for a training that it does not have."""
 
     @abstractmethod
-    def downloads(self, row: RunKey) -> set[str]:
-        """Records of all datasets and checkpoints that a row needs."""
+    def reads(self, row: RunKey) -> Reads:
+        """Records of all datasets that a row needs; a step must not mix real and generated data."""
+
+    def checkpoints(self, row: RunKey) -> set[str]:
+        """Models whose public checkpoints a row needs."""
+        if not self.rows.models[row.model].has_encoder:
+            return set()
+        return self.rows.availability.checkpoints(row.model, self.rows.protocols.recipe(row))
 
 
 def kind_named(name: str) -> type[Kind]:
@@ -129,9 +134,9 @@ class Rows:
     models: Models
     data: Data
     protocols: Protocols
+    world: World
     finetuning: Finetuning
     availability: Availability
-    sources: Sources
     calibration: Calibration
 
     def kind(self, row: RunKey) -> Kind:
@@ -178,7 +183,12 @@ class Rows:
         return self.kind(row).seeds(row, seeds.pretraining, seeds.finetuning)
 
     def downloads(self, row: RunKey) -> set[str]:
-        return self.kind(row).downloads(row)
+        """Records of all datasets and checkpoints that a row needs."""
+        return self.fetched(self.kind(row).reads(row), self.kind(row).checkpoints(row))
+
+    def fetched(self, reads: Reads, models: Iterable[str]) -> set[str]:
+        """Records of some data and of the checkpoints of some models, each once."""
+        return set(map(self.paths.checkpoint, models)).union(*(records.values() for records in reads.values()))
 
     def scored(self, row: RunKey, seeds: str) -> str:
         """Record of the output of a row's job, such as its run, which is then scored."""

@@ -11,7 +11,7 @@ from stele.evaluation.metrics.answers import MlqaExactMatch, mlqa_tokens
 from stele.files.strict import Strict
 from stele.plan.data import reader_of
 from stele.plan.models import Problem
-from stele.plan.paths import Inputs
+from stele.plan.paths import Inputs, Reads
 from stele.plan.rows.dense import Dense
 from stele.recipes.finetuning import AnsweringRecipe
 
@@ -64,15 +64,11 @@ class Answered(Dense):
     def modules(self, row: RunKey) -> list[str]:
         return [f"benchmarks.{self.rows.data.training_set(self.training_set(row)).module}"]
 
-    def datasets(self, row: RunKey) -> dict[str, list[str]]:
-        name = self.training_set(row)
-        return {**super().datasets(row), f"training set {name}": self.rows.data.training_set(name).data}
+    def reads(self, row: RunKey) -> Reads:
+        return {**super().reads(row), f"training set {self.training_set(row)}": self.training_data(row)}
 
     def inputs(self, row: RunKey, seeds: str) -> Inputs:
         return {**super().inputs(row, seeds), "training_data": list(self.training_data(row).values())}
-
-    def downloads(self, row: RunKey) -> set[str]:
-        return super().downloads(row) | {*self.training_data(row).values()}
 
 
 KINDS = {"answered": Answered}

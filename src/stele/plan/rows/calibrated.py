@@ -7,7 +7,7 @@ from pydantic import Field
 from stele.artifacts.results import RunKey
 from stele.files.strict import Strict
 from stele.plan.models import Problem
-from stele.plan.paths import Inputs
+from stele.plan.paths import Inputs, Reads
 from stele.plan.rows.dense import Dense
 
 
@@ -32,19 +32,15 @@ class Calibrated(Dense):
     def left_out(self, row: RunKey) -> dict[str, str]:
         return self.rows.calibration.left_out(row.benchmark)
 
-    def datasets(self, row: RunKey) -> dict[str, list[str]]:
-        """Datasets of the encoder's row and of calibration; real and generated data must not be mixed."""
-        read = [self.rows.calibration.corpus, *self.rows.protocols.datasets(row)]
-        return {**super().datasets(row), "calibration": read}
+    def reads(self, row: RunKey) -> Reads:
+        """Records of the encoder's row, and of the texts for calibration, which must fit the row's own."""
+        texts = self.rows.calibration.reads(self.rows.protocols.setting(row)["calibration"], row.benchmark)
+        return {**super().reads(row), "calibration": texts | self.rows.protocols.records(row)}
 
     def inputs(self, row: RunKey, seeds: str) -> Inputs:
         """Inputs of the job: the encoder, the texts, and the calibration learnt for the encoder."""
         recipe = self.rows.protocols.setting(row)["calibration"]
         return {**super().inputs(row, seeds), "calibration": self.rows.paths.calibration(row.model, recipe, seeds)}
-
-    def downloads(self, row: RunKey) -> set[str]:
-        recipe = self.rows.protocols.setting(row)["calibration"]
-        return super().downloads(row) | self.rows.calibration.downloads(recipe)
 
 
 KINDS = {"calibrated": Calibrated}

@@ -8,7 +8,7 @@ from stele.artifacts.results import RunKey
 from stele.catalogue.schema.benchmarks import Metric
 from stele.files.strict import Strict
 from stele.plan.models import Problem
-from stele.plan.paths import Inputs, seed_names
+from stele.plan.paths import Inputs, Reads, seed_names
 from stele.plan.rows import Kind
 from stele.recipes.search import TokenWindows, TopicField
 
@@ -38,7 +38,7 @@ class Dense(Kind):
         if problem is None and (reason := self.rows.data.language_problem(row.benchmark)):
             problem = "not in scale", reason
         problem = problem or parts.finetuning_problem(self._recipe(row)) or self._encoder_problem(row)
-        return problem or parts.data_problem(self.datasets(row))
+        return problem or parts.data_problem(self.reads(row))
 
     def _encoder_problem(self, row: RunKey) -> Problem | None:
         """The problem of a folder without stated pooling, of a prompt without its instruction, or of a real checkpoint
@@ -67,12 +67,11 @@ class Dense(Kind):
         instruction = stated.get("instruction") or (encoding and encoding.instruction)
         return "{instruction}" in prompts and not instruction
 
-    def datasets(self, row: RunKey) -> dict[str, list[str]]:
-        """Datasets that a row reads, by the step that reads them; a step must not mix real and generated data."""
+    def reads(self, row: RunKey) -> Reads:
         return {
-            row.benchmark: self.rows.protocols.datasets(row),
-            **self.rows.availability.finetuning_data(self._recipe(row)),
-            **self.rows.availability.pretraining_data(row.model),
+            row.benchmark: self.rows.protocols.records(row),
+            **self.rows.availability.finetuning_reads(self._recipe(row)),
+            **self.rows.availability.pretraining_reads(row.model),
         }
 
     def inputs(self, row: RunKey, seeds: str) -> Inputs:
@@ -90,11 +89,6 @@ class Dense(Kind):
         """One name per pretraining and fine-tuning seed; without such a training, 0 is its only seed."""
         pretrained = self.rows.models.pretraining_of(row.model)
         return seed_names(pretraining if pretrained else [0], finetuning if self.learns(row) else [0])
-
-    def downloads(self, row: RunKey) -> set[str]:
-        parts = self.rows
-        of_model = parts.sources.of_recipe(self._recipe(row)) | parts.sources.of_model(row.model)
-        return parts.protocols.records(row) | of_model
 
 
 class Vectors(Dense):
@@ -129,8 +123,11 @@ class Parameters(Dense):
     def encoder(self, row: RunKey, seeds: str) -> str:
         return super().encoder(self._root(row), seeds)
 
-    def downloads(self, row: RunKey) -> set[str]:
-        return super().downloads(self._root(row))
+    def reads(self, row: RunKey) -> Reads:
+        return super().reads(self._root(row))
+
+    def checkpoints(self, row: RunKey) -> set[str]:
+        return super().checkpoints(self._root(row))
 
 
 KINDS = {"dense": Dense, "vectors": Vectors, "parameters": Parameters}

@@ -9,7 +9,7 @@ from stele.benchmarks.reader import BenchmarkReader
 from stele.catalogue import datasets
 from stele.plan.data import reader_of
 from stele.plan.models import Problem
-from stele.plan.paths import Inputs
+from stele.plan.paths import Inputs, Reads
 from stele.plan.rows import Kind, lexical
 from stele.recipes.search import Fusion
 
@@ -41,9 +41,8 @@ class Fused(Kind):
         if reader and reader.SCORED_BY != "judgments":
             return "not built", f"{row.benchmark} has no judgments of passages, by which the weights are chosen"
         term, dense = self.parts(row)
-        folds = {FOLDS: [FOLDS]} if self.folds else {}
         problem = self.rows.problem(dense) or self.rows.problem(term)
-        return problem or self.rows.availability.data_problem(folds)
+        return problem or self.rows.availability.data_problem(self.reads(row))
 
     def left_out(self, row: RunKey) -> dict[str, str]:
         term, dense = self.parts(row)
@@ -78,9 +77,14 @@ class Fused(Kind):
         _, dense = self.parts(row)
         return self.rows.kind(dense).seeds(dense, pretraining, finetuning)
 
-    def downloads(self, row: RunKey) -> set[str]:
-        folds = {self.folds} if self.folds else set()
-        return folds.union(self.data(row).values(), *map(self.rows.downloads, self.parts(row)))
+    def reads(self, row: RunKey) -> Reads:
+        term, dense = (self.rows.kind(part).reads(part) for part in self.parts(row))
+        folds = {FOLDS: {f"{FOLDS}:{datasets.ALL}": self.folds}} if self.folds else {}
+        return {**term, **dense, "fusion": self.data(row), **folds}
+
+    def checkpoints(self, row: RunKey) -> set[str]:
+        _, dense = self.parts(row)
+        return self.rows.kind(dense).checkpoints(dense)
 
 
 KINDS = {"fused": Fused}

@@ -8,7 +8,7 @@ from stele.catalogue.schema.benchmarks import Analyzer
 from stele.files.strict import Values
 from stele.plan.data import reader_of
 from stele.plan.models import Problem
-from stele.plan.paths import Inputs, seed_names
+from stele.plan.paths import Inputs, Reads, seed_names
 from stele.plan.rows import Kind
 from stele.recipes.search import Bm25, Tuning
 
@@ -30,9 +30,7 @@ class Lexical(Kind):
     def problem(self, row: RunKey) -> Problem | None:
         if not self.rows.models.is_lexical(row.model):
             return "not built", f"no rule builds {row.benchmark}/{row.setting} with {row.model} yet"
-        read = {ANSERINI: [ANSERINI]} if self.anserini else {}
-        read |= {row.benchmark: self.rows.protocols.datasets(row)}
-        if problem := self.rows.availability.data_problem(read):
+        if problem := self.rows.availability.data_problem(self.reads(row)):
             return problem
         if reason := self.rows.data.language_problem(row.benchmark):
             return "not in scale", reason
@@ -59,8 +57,9 @@ class Lexical(Kind):
         """A single seed, since lexical retrieval draws no random numbers."""
         return seed_names([0], [0])
 
-    def downloads(self, row: RunKey) -> set[str]:
-        return self.rows.protocols.records(row) | ({self.anserini} if self.anserini else set())
+    def reads(self, row: RunKey) -> Reads:
+        engine = {ANSERINI: {f"{ANSERINI}:{datasets.ALL}": self.anserini}} if self.anserini else {}
+        return {**engine, row.benchmark: self.rows.protocols.records(row)}
 
 
 class Tuned(Lexical):

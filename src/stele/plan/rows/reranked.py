@@ -16,7 +16,7 @@ from stele.errors import SteleError
 from stele.files.strict import Strict
 from stele.plan.data import Data, reader_of
 from stele.plan.models import Problem
-from stele.plan.paths import Inputs, assignments
+from stele.plan.paths import Inputs, Reads, assignments
 from stele.plan.rows.dense import Dense
 from stele.recipes.reranking import RerankingRecipe, Trained
 
@@ -74,7 +74,7 @@ class Reranked(Dense):
         if reader and reader.SCORED_BY != "judgments":
             return "not built", f"{row.benchmark} has no judgments of passages, which a scorer would rank"
         if scorer is not None:
-            return self.rows.availability.data_problem(self.datasets(row))
+            return self.rows.availability.data_problem(self.reads(row))
         encodings = (values for _, values in self.rows.models.encoding_overrides(row.model))
         if next((values["pooling"] for values in encodings if "pooling" in values), None) == "last":
             return "not built", f"{row.model} reads from left to right: the first token, which is scored, sees no text"
@@ -96,11 +96,14 @@ class Reranked(Dense):
         unseen = {pair: "no table or figure shows this pair of the row" for pair in pairs if pair not in shown}
         return unseen | self._lacking(row)
 
-    def datasets(self, row: RunKey) -> dict[str, list[str]]:
-        """Datasets that a row reads; word vectors and documents must not mix real and generated data."""
-        if (scorer := self._scorer(row)) is None:
-            return super().datasets(row)
-        return {row.benchmark: [*self.rows.protocols.datasets(row), scorer.vectors]}
+    def reads(self, row: RunKey) -> Reads:
+        """Records of a row; word vectors and documents must not mix real and generated data."""
+        if self._scorer(row) is None:
+            return super().reads(row)
+        records = self.rows.protocols.records(row)
+        for pair in self.rows.languages(row):
+            records |= self.vectors(row, pair)
+        return {row.benchmark: records}
 
     def pair(self, row: RunKey, seeds: str, pair: str) -> str:
         return self.rows.paths.results(f"{row.path}/{seeds}/pairs/{pair}/retrieval.json")
@@ -139,14 +142,6 @@ class Reranked(Dense):
     def code_data(self, row: RunKey) -> tuple[str, ...]:
         """Fact files that a scorer reads: analyzers.yaml, which tokenises texts for word-vector scorers."""
         return () if self._scorer(row) is None else ("catalogue/analyzers.yaml",)
-
-    def downloads(self, row: RunKey) -> set[str]:
-        if self._scorer(row) is None:
-            return super().downloads(row)
-        records = self.rows.protocols.records(row)
-        for pair in self.rows.languages(row):
-            records.update(self.vectors(row, pair).values())
-        return records
 
 
 def vector_parts(data: Data, dataset: str, pair: str) -> list[str]:
