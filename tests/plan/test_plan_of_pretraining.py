@@ -99,7 +99,7 @@ def test_a_row_of_kept_needs_wikipedia_and_wikidata(paper, plan):
     assert not any("/cc100/" in leaf for leaf in found)
     reads = plan.rows.kind(row).reads(row)["pretraining of kept"]
     assert {name.partition(":")[0] for name in reads} == {"wikidata_items", "wikipedia"}
-    ((step, reads),) = plan.availability.pretraining_reads("mcontriever_continued").items()
+    ((step, reads),) = plan.pretraining.reads("mcontriever_continued").items()
     assert step == "pretraining of mcontriever_continued" and all(name.startswith("wikipedia:") for name in reads)
     downloads = paper(papers=["kept"]).requested.downloads()
     assert {plan.paths.dataset("wikidata_items", "all"), plan.paths.dataset("wikipedia", "sw")} <= {*downloads}

@@ -88,7 +88,7 @@ def test_a_snapshot_s_row_reads_it_and_needs_what_its_pretraining_needs():
     )
     assert plan.models["mbert_qlm_rr_10"].snapshot_of == "mbert_qlm_rr"
     assert plan.models.root("mbert_qlm_rr_10") == plan.models.tokenizer("mbert_qlm_rr_10") == "mbert_uncased"
-    reads = plan.availability.pretraining_reads
+    reads = plan.pretraining.reads
     assert reads("mbert_qlm_rr_10") == reads("mbert_qlm_rr")
     assert reads("mbert_gsw_qlm_rr_10").keys() == {
         "pretraining of mbert_gsw_qlm_rr",

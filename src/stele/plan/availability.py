@@ -1,4 +1,4 @@
-"""What a model or a row reads from outside, and the reasons why that is not available."""
+"""Reasons why a model, or the data that a row reads, is not available, and the checkpoints that it needs."""
 
 from dataclasses import dataclass
 
@@ -36,24 +36,6 @@ class Availability:
                 if problem := self.model_problem(model):
                     return problem
         return None
-
-    @cached_method
-    def pretraining_reads(self, model: str) -> Reads:
-        """Records of the corpora that a model and the models that it starts from are pretrained on."""
-        if not (trained := self.pretraining.models.pretraining_of(model)):
-            return {}
-        paths, base = self.pretraining.paths, self.pretraining.models[trained].base
-        texts = {f"{name}:{part}": paths.dataset(name, part) for name, part in self.pretraining.texts(trained)}
-        return {f"pretraining of {trained}": texts, **self.pretraining_reads(base)}
-
-    @cached_method
-    def finetuning_reads(self, recipe: str | None) -> Reads:
-        """Records of the data that a chain of fine-tunings reads, or from which its training sets are made."""
-        reads: Reads = {}
-        for name in self.finetuning.chain(recipe):
-            for step, records in self.finetuning.reads(name).items():
-                reads[step] = reads.get(step, {}) | records
-        return reads
 
     @cached_method
     def checkpoints(self, model: str, recipe: str | None) -> set[str]:

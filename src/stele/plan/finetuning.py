@@ -4,6 +4,7 @@ A recipe may be restricted to one language of its training set by the end of its
 on the Arabic part.
 """
 
+from collections import defaultdict
 from dataclasses import dataclass
 
 from stele.benchmarks.reader import CollectionReader, TrainingReader
@@ -107,17 +108,19 @@ class Finetuning:
                 records |= self.data.records(self.data.training_set(name).data, codes)
         return dict(sorted(records.items()))
 
-    def reads(self, recipe: str) -> Reads:
-        """Records of a recipe's training sets, or of the data that they and its hard negatives are made from."""
-        reads: Reads = {}
-        for name in self.training_sets(recipe):
-            codes, entry = self.languages(recipe, name), self.data.training_set(name)
-            if entry.made:
-                reads |= {f"training set {name} in {code}": self.transfer.reads(name, code) for code in codes}
-            else:
-                reads[f"training set {name}"] = self.data.records(entry.data, codes)
-        if mined := self.mined_set(recipe):
-            reads[f"hard negatives of {mined}"] = self.mining_data(mined)
+    @cached_method
+    def reads(self, recipe: str | None) -> Reads:
+        """Records of a chain's training sets, or of the data that they and hard negatives are made from."""
+        reads: Reads = defaultdict(dict)
+        for name in self.chain(recipe):
+            for training_set in self.training_sets(name):
+                codes, entry = self.languages(name, training_set), self.data.training_set(training_set)
+                for code in codes if entry.made else ():
+                    reads[f"training set {training_set} in {code}"] |= self.transfer.reads(training_set, code)
+                if not entry.made:
+                    reads[f"training set {training_set}"] |= self.data.records(entry.data, codes)
+            if mined := self.mined_set(name):
+                reads[f"hard negatives of {mined}"] |= self.mining_data(mined)
         return reads
 
     def written_by(self, recipe: str) -> set[str]:

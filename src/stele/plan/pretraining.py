@@ -15,7 +15,7 @@ from stele.files.strict import Values
 from stele.plan.data import Data
 from stele.plan.mining import Mining
 from stele.plan.models import Models, Problem
-from stele.plan.paths import Paths, as_json, flags
+from stele.plan.paths import Paths, Reads, as_json, flags
 from stele.plan.settings import Settings, cached_method
 from stele.recipes.encoding import reserved_positions
 from stele.recipes.mining import Corpus
@@ -131,6 +131,14 @@ class Pretraining:
     def texts(self, model: str) -> list[tuple[str, str]]:
         """(dataset, part) of all texts from which the examples of a model's own pretraining are mined."""
         return sorted(self._texts(model, self.languages(model)))
+
+    @cached_method
+    def reads(self, model: str) -> Reads:
+        """Records of the corpora that a model and the models that it starts from are pretrained on."""
+        if not (trained := self.models.pretraining_of(model)):
+            return {}
+        texts = {f"{name}:{part}": self.paths.dataset(name, part) for name, part in self.texts(trained)}
+        return {f"pretraining of {trained}": texts, **self.reads(self.models[trained].base)}
 
     def documents(self, model: str) -> list[str]:
         """Records of all documents from which the examples of a model's own pretraining are mined."""

@@ -79,7 +79,7 @@ class RequestedOutputs:
         availability = self.rows.availability
         for model in self.rows.paths.settings.config.models:
             if self.rows.models[model].has_encoder and not availability.model_problem(model):
-                reads = availability.pretraining_reads(model)
+                reads = availability.pretraining.reads(model)
                 if not availability.data_problem(reads):
                     records |= self.rows.fetched(reads, availability.checkpoints(model, None))
         return sorted(records)

@@ -70,8 +70,8 @@ class Dense(Kind):
     def reads(self, row: RunKey) -> Reads:
         return {
             row.benchmark: self.rows.protocols.records(row),
-            **self.rows.availability.finetuning_reads(self._recipe(row)),
-            **self.rows.availability.pretraining_reads(row.model),
+            **self.rows.finetuning.reads(self._recipe(row)),
+            **self.rows.availability.pretraining.reads(row.model),
         }
 
     def inputs(self, row: RunKey, seeds: str) -> Inputs:
