@@ -75,7 +75,10 @@ class RequestedOutputs:
 
     def downloads(self) -> list[str]:
         """Records of all downloads that the chosen tables and the user's own models need, each once."""
-        records = {record for row in self.all_rows if not self.rows.problem(row) for record in self.rows.downloads(row)}
+        records: set[str] = set()
+        for row in self.all_rows:
+            if self.rows.problem(row) is None:
+                records |= self.rows.downloads(row)
         availability = self.rows.availability
         for model in self.rows.paths.settings.config.models:
             if self.rows.models[model].has_encoder and not availability.model_problem(model):
