@@ -185,9 +185,11 @@ def test_the_command_writes_a_configuration_and_keeps_the_sets_of_before(project
     assert cli.main(["evaluate", "me5_small", "--data", str(one)]) == 0
     (tmp_path / "results_evaluate" / "one" / "me5_small").mkdir(parents=True)
     (tmp_path / "results_evaluate" / "one" / "me5_small" / "direct.json").write_text("{}")
+    with (tmp_path / "evaluate" / "me5_small.yaml").open("a") as file:
+        file.write("keep_index: true\n")  # edited by hand
     assert cli.main(["evaluate", "me5_small", "--data", str(two)]) == 0
     written = yaml.safe_load((tmp_path / "evaluate" / "me5_small.yaml").read_text())
-    assert written["cards"] == {"me5_small": ["one", "two"]}
+    assert written["cards"] == {"me5_small": ["one", "two"]} and written["keep_index"] is True
     assert written["user_data"] == {"one": str(one), "two": str(two)}
     assert {*written["add_benchmarks"]} == {*written["add_datasets"]} == {*written["add_settings"]} == {"one", "two"}
     assert json.dumps(written)  # plain values

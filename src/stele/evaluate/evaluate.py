@@ -99,7 +99,8 @@ def run(args: Evaluate) -> None:
     keys = {"languages": languages and list(languages), "models": model and {name: model}, **sets}
     scale = args.scale or others.get("scale") or "paper"
     values = {"scale": scale, "results_dir": results_dir, **{key: of for key, of in keys.items() if of}}
-    values = deep_merge(values, others)
+    kept = {key: of for key, of in earlier_call.items() if key not in {*values, *keys, "cards"}}  # edited by hand
+    values = deep_merge(values, merged(kept, others))
     # one name, one model; its card keeps the benchmarks of earlier evaluations
     refuse_another(path, values)
     earlier = earlier_benchmarks(path, values, benchmarks)
