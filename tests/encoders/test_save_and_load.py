@@ -10,7 +10,7 @@ from safetensors.torch import load_file, save_file
 from sentence_transformers import SentenceTransformer
 from tiny_models import WIDTH, make_folder
 from todays_folders import change
-from transformers import AutoModel, AutoModelForMaskedLM, AutoTokenizer
+from transformers import AutoModel, AutoModelForMaskedLM, AutoTokenizer, T5Config, T5EncoderModel
 
 from stele.encoders.backbone import load_backbone
 from stele.encoders.load import load_encoder
@@ -208,6 +208,13 @@ def test_weights_that_do_not_fit_the_config_are_refused(tmp_path, folders):
     change(grown / "config.json", num_hidden_layers=3)
     with pytest.raises(SteleError, match="do not fit its config"):
         load_backbone(grown, "cls")
+
+
+def test_the_encoder_of_a_family_with_a_decoder_is_refused_by_the_family_s_name(tmp_path):
+    config = T5Config(vocab_size=9, d_model=WIDTH, d_kv=4, d_ff=8, num_layers=1, num_heads=2)
+    T5EncoderModel(config).save_pretrained(tmp_path)
+    with pytest.raises(SteleError, match=r"config\.json: model type 't5' is not supported"):
+        load_backbone(tmp_path, "mean")
 
 
 def test_a_model_with_its_own_code_is_not_computed_without_it(tmp_path, folders):

@@ -33,8 +33,8 @@ def add_modules(folder: Path, kinds=KINDS, pooling: str = "mean", prompts=None) 
 
 
 REFUSED = {
-    "sequence to sequence": (lambda f: set_type(f, "t5"), {}, "model type 't5' is not an encoder: it has a decoder"),
-    "T5's encoder": (lambda f: set_type(f, "t5", is_encoder_decoder=False), {}, "is not an encoder: it has a decoder"),
+    "sequence to sequence": (lambda f: set_type(f, "t5"), {}, "model type 't5' is not supported: models of"),
+    "T5's encoder": (lambda f: set_type(f, "t5", is_encoder_decoder=False), {}, "models of this family have a decoder"),
     "language model": (lambda f: set_type(f, "gpt2", **GPT2), None, "'gpt2' is a language model that reads from left"),
     "its mean": (lambda f: set_type(f, "gpt2", **GPT2), {"models": {"pooling": "mean"}}, "`encoding: {pooling: last}`"),
     "images too": (lambda f: set_type(f, "clip"), {}, "model type 'clip' is not a text-only encoder"),
@@ -95,7 +95,7 @@ def test_settings_alone_are_taken_and_checked_without_the_weights(run, local, si
     set_type(local, "t5")
     publish(local, site)
     shutil.rmtree(run.state, ignore_errors=True)
-    assert run(*where, *asked) == 1 and "model type 't5' is not an encoder" in capsys.readouterr().err
+    assert run(*where, *asked) == 1 and "model type 't5' is not supported" in capsys.readouterr().err
     assert not (run.state / "settings").exists()
 
 

@@ -36,14 +36,16 @@ def load_backbone(
     dropout   replaces the rates of the folder's config
     weights   the type in which weights are held and computed, "float32" or "bfloat16"
 
-    Raises SteleError for a folder without safetensors, a model with its own code, weights that do not fit its config,
-    relative positions that the library no longer computes, and a pooler that `pooling` needs and that is missing.
+    Raises SteleError for a folder without safetensors, a model with a decoder or with its own code, weights that do not
+    fit its config, relative positions that the library no longer computes, and a pooler that `pooling` needs and that
+    is missing.
     """
     refuse_adapter(folder)
     refuse_quantised(folder)
     _refuse_code(folder)
     _want_safetensors(folder)
     config = read_config(folder)
+    refuse_decoder(folder, config)
     config.use_cache = False  # left-to-right models need their cache only for generation
     if config.model_type == "big_bird":  # transformers gives up block-sparse attention for good at a short text
         config.attention_type = "original_full"
@@ -132,6 +134,17 @@ def refuse_adapter(folder: Path) -> None:
         raise SteleError(
             f"{folder / ADAPTER}: adapters are not supported; merge it into the weights (peft's `merge_and_unload`), "
             "and give that folder"
+        )
+
+
+def refuse_decoder(folder: Path, config: Any) -> None:
+    """Raises SteleError for a family of models with a decoder; transformers loads T5's encoder alone with one, too."""
+    from transformers.models.auto.modeling_auto import MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES as FAMILIES
+
+    if getattr(config, "is_encoder_decoder", False) or config.model_type in FAMILIES:
+        raise SteleError(
+            f"{folder / 'config.json'}: model type {config.model_type!r} is not supported: models of this family have "
+            "a decoder; want an encoder of texts"
         )
 
 

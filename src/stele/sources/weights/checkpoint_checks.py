@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from stele.catalogue.hub import CONFIG, MODULES, STATIC, VOCABULARY, WEIGHTS
-from stele.encoders.backbone import refuse_adapter, refuse_longer, refuse_quantised
+from stele.encoders.backbone import refuse_adapter, refuse_decoder, refuse_longer, refuse_quantised
 from stele.encoders.resolve import resolve
 from stele.encoders.sentence_transformers_folder import stated_width
 from stele.encoders.tokenizer import load_tokenizer
@@ -92,7 +92,7 @@ def _encoder_config(folder: Path) -> Any:
     """Configuration of a text encoder with one state per token. Raises SteleError if the model has another type."""
     from transformers import AutoConfig
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING_NAMES
-    from transformers.models.auto.modeling_auto import MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES, MODEL_MAPPING_NAMES
+    from transformers.models.auto.modeling_auto import MODEL_MAPPING_NAMES
 
     where = folder / CONFIG
     kind = str(read_json(where)["model_type"])
@@ -100,9 +100,7 @@ def _encoder_config(folder: Path) -> Any:
         raise SteleError(f"{where}: model type {kind!r} is unknown to this version of transformers; {ENCODERS}")
     with reading(where, "configuration of a model", "get it again"):
         config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-    # a folder of T5's encoder alone may say that there is no decoder, but would be loaded with one
-    if getattr(config, "is_encoder_decoder", False) or kind in MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES:
-        raise SteleError(f"{where}: model type {kind!r} is not an encoder: it has a decoder; {ENCODERS}")
+    refuse_decoder(folder, config)
     if not isinstance(getattr(config, "hidden_size", None), int):
         raise SteleError(f"{where}: model type {kind!r} is not a text-only encoder; {ENCODERS}")
     return config
