@@ -210,6 +210,12 @@ def test_an_override_of_the_user_s_replaces_the_scale_s_which_replaces_the_catal
     assert "groups" not in trained.models["msm_large"].override, "as the catalogue's, of another recipe"
 
 
+def test_texts_that_a_scale_makes_longer_than_the_base_of_a_model_can_read_are_refused(checked, tmp_path):
+    scale = scale_file(tmp_path, "like: paper\ngenerated: false\npretraining: {crop: {sentence_length: 600}}")
+    with pytest.raises(SteleError, match=r"pretraining\.crop: xlmr reads at most 512 .* texts of 600 .`\w+`.; give a"):
+        checked(scale=scale)
+
+
 def test_languages_out_of_scale_make_a_row_not_in_scale(jobs):
     row = RunKey("mrtydi", "mine", "multilingual_kept")
     state, reason = own(jobs, "miniature", languages=["en", "uk"]).rows.problem(row)

@@ -186,3 +186,8 @@ def check_models_of_scale(plan: Plan) -> None:
     _check_names("model", sizes.models, plan.models.all, f"{name}: models")
     for key, changes in sizes.models.items():
         _check_pretraining(plan, key, changes, f"{name}: models.{key}")
+    for key in filter(plan.models.is_trained, plan.models.all):
+        recipe = plan.models[key].recipe
+        if recipe in sizes.pretraining and (reason := plan.pretraining.too_long(key)):
+            way_out = "give a smaller number, or change single models (`models:`)"
+            raise SteleError(f"{name}: pretraining.{recipe}: {reason}; {way_out}")
