@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow
+import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
@@ -173,18 +174,20 @@ def test_the_average_of_languages_with_the_same_questions_is_of_questions(tmp_pa
     assert "too small" not in caplog.text
 
 
+@pytest.mark.parametrize("values", ["result/queries.parquet", "result.csv"])
 @pytest.mark.parametrize("order", [("old", "new", "result"), ("result", "new", "old")])
-def test_one_result_says_for_all_systems_how_languages_are_averaged(tmp_path, capsys, order):
+def test_one_result_says_for_all_systems_how_languages_are_averaged(tmp_path, capsys, order, values):
     """And that they ask the same questions: with six of them p of the average would be 2 / 2^6, not 2 / 2^3."""
     codes, files = ["en"] * 3 + ["sw"] * 3, {}
     for name, by in (("old", 0.0), ("new", 0.25)):
         rows = [(code, code, f"q{number % 3}", number / 8 + by) for number, code in enumerate(codes)]
         files[name] = write_csv(tmp_path / f"{name}.csv", rows)
     facts = {"benchmark": "belebele", "averaged": "micro"}
-    path = write_result(tmp_path / "result.json", [0.5], **facts).with_suffix("") / "queries.parquet"
+    files["result"] = path = tmp_path / values
+    write_result(tmp_path / "result.json", [0.5], **facts, queries={"file": path.name, "sha256": "0"})
     columns = {"search": codes, "language": codes, "query": ["q0", "q1", "q2"] * 2, "mrr@10": [0.5] * 6}
-    pyarrow.parquet.write_table(pyarrow.table(columns), path)
-    files["result"] = path
+    write = pyarrow.csv.write_csv if path.suffix == ".csv" else pyarrow.parquet.write_table
+    write(pyarrow.table(columns), path)
     line = [part for name in order for part in ("--system", name, files[name])]
     compared(*line, "--baseline", "old", "--correction", "none")
     rows = [row.split() for row in capsys.readouterr().out.splitlines() if "average (micro)" in row]

@@ -22,7 +22,7 @@ from stele.errors import Damaged, SteleError
 from stele.files.digests import sha256
 from stele.files.formats import csv_text
 from stele.files.paths import relative
-from stele.files.reading import reading
+from stele.files.reading import read_note, reading
 
 if TYPE_CHECKING:
     import pyarrow
@@ -72,8 +72,11 @@ def read(path: Path | str) -> list[Scores]:
     if path.suffix == ".json":
         with reading(path, "result", "score again"):
             return _of_result(path)
-    result_path = Path(f"{path.resolve().parent}.json")
-    if path.name == QUERIES and result_path.is_file() and _is_result(record := records.read_unsealed(result_path)):
+    result_path, is_named = Path(f"{path.resolve().parent}.json"), path.name == QUERIES
+    if not is_named:
+        result_path = path.with_suffix(".json")
+        is_named = read_note(result_path, queries=dict).get("queries", {}).get("file") == path.name
+    if is_named and result_path.is_file() and _is_result(record := records.read_unsealed(result_path)):
         check_seal(record, result_path)
         return [_with_facts(read_queries(path), record)]
     return [read_queries(path)]
