@@ -80,6 +80,7 @@ def test_the_manifest_that_a_killed_run_did_not_write_is_written_by_the_next(bui
     }.items():
         (path := built / ".snakemake" / name).parent.mkdir(exist_ok=True)
         path.write_text(text)
+    snakemake(built, "-n", TABLE)  # leaves the locks, by which the run knows of it
     run = snakemake(built, TABLE)
     assert run.returncode == 0 and "Nothing to be done" in run.stdout
     assert manifest.read_bytes() == before
