@@ -67,14 +67,15 @@ def test_a_revision_cannot_lead_elsewhere(tmp_path, capsys, revision):
     assert not list((tmp_path / "victim").iterdir()) and not (tmp_path / "out").exists()
 
 
-def test_a_result_that_mteb_wrote_stays(tmp_path, capsys):
+def test_a_file_that_mteb_or_the_user_wrote_stays(tmp_path, capsys):
     results, out = tmp_path / "results", tmp_path / "out"
     write(results, "belebele", {"ndcg@10": {"en-en": 0.5}})
     assert [export(results, "--format", "mteb", "--to", str(out)) for _ in range(2)] == [0, 0]
     file = next(out.rglob("BelebeleRetrieval.json"))
-    file.write_text(theirs := json.dumps({**json.loads(file.read_text()), "mteb_version": "2.1.0"}))
-    assert export(results, "--format", "mteb", "--to", str(out)) == 1
-    assert "MTEB itself wrote this file" in capsys.readouterr().err and file.read_text() == theirs
+    for theirs in (json.dumps({**json.loads(file.read_text()), "mteb_version": "2.1.0"}), '{"title": "Thesis"}'):
+        file.write_text(theirs)
+        assert export(results, "--format", "mteb", "--to", str(out)) == 1
+        assert "Stele did not write this file" in capsys.readouterr().err and file.read_text() == theirs
 
 
 def test_the_hubs_library_reads_the_index_of_a_model_card(tmp_path, capsys):

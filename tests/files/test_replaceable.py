@@ -90,7 +90,7 @@ def test_a_file_of_the_users_is_not_replaced_by_an_output_or_the_record_beside_i
 
 
 FIGURES = [f"{call} thesis.{suffix}" for call in ("figure --output", "cells --map") for suffix in ("svg", "pdf", "png")]
-FIGURES.append("all_tables_pdf --output thesis.pdf")
+FIGURES += ["all_tables_pdf --output thesis.pdf", *(f"adaptation_card --output thesis.{end}" for end in ("md", "html"))]
 RECORDS = ["scoring average", "scoring count_dataset", "scoring count_parameters", "adapt verdict"]
 
 
@@ -104,6 +104,33 @@ def test_a_figure_or_a_record_of_the_users_is_not_replaced(call, tmp_path, capsy
     assert cli.main(call.split()) == 1
     err = capsys.readouterr().err
     assert f" {users}: " in err and "remove it first" in err and users.read_text() == '{"title": "Thesis"}'
+
+
+TABLE_16 = f"--spec {Path(__file__).parents[2]}/paper_tables/msm/table_16.yaml --output-dir ."
+
+
+@pytest.mark.parametrize(
+    ("call", "names"),
+    [
+        (f"all_tables {TABLE_16}", ["msm.html", *(f"all_tables.{suffix}" for suffix in ("md", "tex", "bib", "html"))]),
+        (f"table {TABLE_16}", [f"msm/table_16.{suffix}" for suffix in ("md", "tex", "csv", "html", "json")]),
+        ("schema --to .", ["schema.json"]),
+    ],
+    ids=lambda value: value if isinstance(value, list) else value.split()[0],
+)
+def test_a_file_of_the_users_stays_in_a_folder_that_a_command_writes_to_and_its_own_are_replaced(
+    call, names, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    command = ["tables", *call.split()]
+    for name in map(Path, names):
+        name.parent.mkdir(exist_ok=True)
+        name.write_text('{"title": "Thesis"}')
+        before = tree(tmp_path)
+        assert cli.main(command) == 1
+        assert f" {name}: " in capsys.readouterr().err and tree(tmp_path) == before
+        name.unlink()
+    assert [cli.main(command), cli.main(command)] == [0, 0]
 
 
 def test_a_result_is_not_replaced_by_a_manifest(tmp_path, capsys):

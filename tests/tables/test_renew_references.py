@@ -54,6 +54,13 @@ def clone(tmp_path):
     return folder
 
 
+def test_another_table_is_not_replaced(tmp_path, clone, capsys):
+    (tmp_path / "new.tsv").write_text("word\tcount\n")
+    assert cli.main(["tables", "renew_references", str(clone.parent), "--output", str(tmp_path / "new.tsv")]) == 1
+    assert "new.tsv: want the columns" in capsys.readouterr().err
+    assert (tmp_path / "new.tsv").read_text() == "word\tcount\n"
+
+
 def numbers(rows):
     return [(row["subset"], row["metric"], row["value"]) for row in rows]
 

@@ -25,7 +25,7 @@ from cyclopts import Parameter
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
 
 from stele.errors import SteleError
-from stele.files.atomic import RECORD, check_figure, check_record, check_replaceable, is_made
+from stele.files.atomic import RECORD, check_marked, check_record, check_replaceable, is_made
 from stele.files.paths import relative
 from stele.files.reading import LARGEST_SEED
 
@@ -135,20 +135,21 @@ def record_beside(job: str, folders: Sequence[str], *files: str) -> AfterValidat
     return AfterValidator(check)
 
 
-def record_as_json(job: str) -> AfterValidator:
-    """Validator of a file whose record is the .json next to it: raises SteleError if `job` did not write what exists.
+def check_beside_record(file: Path, job: str) -> Path:
+    """Returns the path of a file whose record is the .json next to it. Raises SteleError if `job` did not write both.
 
     A file without a record is another's, since Snakemake deletes both before a job.
     """
+    record = file.with_suffix(".json")
+    check_record(record, job)
+    if file.exists() and not record.exists():
+        raise SteleError(f"{file}: exists, and is not an output of `{job}`; give another name, or remove it first")
+    return file
 
-    def check(file: Path) -> Path:
-        record = file.with_suffix(".json")
-        check_record(record, job)
-        if file.exists() and not record.exists():
-            raise SteleError(f"{file}: exists, and is not an output of `{job}`; give another name, or remove it first")
-        return file
 
-    return AfterValidator(check)
+def record_as_json(job: str) -> AfterValidator:
+    """Validator of a file whose record is the .json next to it (`check_beside_record`)."""
+    return AfterValidator(partial(check_beside_record, job=job))
 
 
 def named_paths(arguments: Sequence[str], option: str, form: str = "LANGUAGE=RECORD") -> dict[str, Path]:
@@ -175,7 +176,7 @@ Seed = Annotated[int, _read(seed), Field(ge=0, description="Seed of all random c
 Number = Annotated[float, _read(number)]
 Record = Annotated[Path, Parameter(metavar="RECORD")]
 Name = Annotated[str, AfterValidator(partial(relative, where="name of files"))]  # part of an output's name
-FigureFile = Annotated[Path, ends_in(".svg", ".pdf", ".png"), AfterValidator(check_figure)]
+FigureFile = Annotated[Path, ends_in(".svg", ".pdf", ".png"), AfterValidator(check_marked)]
 Json = Annotated[str, Parameter(metavar="JSON")]
 NewRecord = Annotated[
     Record, Field(description="The record (JSON) to write; the job's other files are written beside it.")

@@ -121,7 +121,7 @@ def refuse_twins(results: Sequence[Measured]) -> None:
 
 
 def write_mteb(results: list[Measured], folder: Path) -> None:
-    """Writes results as MTEB's cache has them. Raises SteleError without a task of MTEB, or if MTEB wrote the file."""
+    """Writes results as MTEB's cache has them. Raises SteleError without a task of MTEB, or for another's file."""
     written = 0
     for measured in results:
         about = catalogue.entries(PublishedBenchmark).get(measured.result.benchmark)
@@ -131,8 +131,8 @@ def write_mteb(results: list[Measured], folder: Path) -> None:
         path = inside(folder, name, str(measured.path))
         with reading(measured.path, "result of a task of MTEB's"):
             mteb_result = task_result(measured.result, about)
-        if path.exists() and read_object(path, "result of MTEB's").get("mteb_version") is not None:
-            raise SteleError(f"{path}: MTEB itself wrote this file, so it is not replaced; give another folder")
+        if path.exists() and read_object(path, "result of MTEB's").get("mteb_version", "") is not None:
+            raise SteleError(f"{path}: Stele did not write this file, so it is not replaced; give another folder")
         atomic_write_json(path, mteb_result)
         print(path)
         if measured.note:  # MTEB's file has no place for it

@@ -21,7 +21,7 @@ from stele.files.reading import JsonObject, read_note, reading
 MARK, RECORD = ".stele.json", "record.json"
 NOBODYS = (MARK, ".DS_Store", ".snakemake_timestamp")
 NOBODYS_BEGIN = (".nfs", f".{MARK}.")  # an NFS server's deleted but open file; a mark left by a killed process
-CREATOR = "Stele: tables of papers on dense retrieval"  # in each figure, and in the PDF of all tables
+CREATOR = "Stele: tables of papers on dense retrieval"  # in each figure and page, and in documents of all tables
 SHOWN = 3  # names in a message
 
 
@@ -120,8 +120,8 @@ def check_record(path: Path, job: str) -> None:
         raise SteleError(f"{path}: {what}, so `{job}` does not replace it; give another name, or remove it first")
 
 
-def check_figure(path: Path) -> Path:
-    """Returns the path of a figure or PDF to write. Raises SteleError if a file is there without the creator mark."""
+def check_marked(path: Path) -> Path:
+    """Returns the path of a figure or page to write. Raises SteleError if a file is there without the creator mark."""
     with reading(path):
         if path.is_file() and CREATOR.encode() not in path.read_bytes():
             raise SteleError(f"{path}: exists, and Stele did not write it; give another name, or remove it first")

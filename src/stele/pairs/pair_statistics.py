@@ -18,7 +18,7 @@ import numpy as np
 from stele.artifacts import records
 from stele.command.arguments import Job, Some
 from stele.errors import SteleError
-from stele.files.atomic import atomic_file, check_figure
+from stele.files.atomic import atomic_file, check_marked
 from stele.files.figures import save_figure
 from stele.files.formats import table, write_csv
 from stele.files.reading import reading
@@ -56,7 +56,7 @@ def run(args: PairStatistics) -> None:
     for path in (page, args.output):
         if path.exists() and not is_made_here(page):
             raise SteleError(f"{path}: exists, and is not an output of this command; choose another name for --output")
-    check_figure(heat_map)
+    check_marked(heat_map)
     # the records by recipe and part
     part_records: dict[tuple[str, str], dict[str, Any]] = {}
     paths: dict[tuple[str, str], Path] = {}

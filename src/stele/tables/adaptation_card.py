@@ -9,8 +9,11 @@ intervals, losses and costs of the trainings, neighbours in held-out documents, 
 from pathlib import Path
 from typing import Annotated
 
+from pydantic import AfterValidator
+
 from stele.artifacts import records
 from stele.command.arguments import Job, Record, Some, ends_in
+from stele.files.atomic import check_marked
 from stele.tables.render.adaptation import make_card
 from stele.tables.render.sheets import write_card
 
@@ -18,7 +21,7 @@ from stele.tables.render.sheets import write_card
 class AdaptationCard(Job):
     verdict: Record
     """verdict.json of `adapt verdict`."""
-    output: Some[Annotated[Path, ends_in(".md", ".html")]]
+    output: Some[Annotated[Path, ends_in(".md", ".html"), AfterValidator(check_marked)]]
     """Files to write, .md or .html."""
 
 

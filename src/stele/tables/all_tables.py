@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from stele.command.arguments import Name, Some
-from stele.files.atomic import atomic_file
+from stele.files.atomic import CREATOR, atomic_file, check_marked
 from stele.papers.claims import FILE
 from stele.papers.paper import paper_folder, papers_in
 from stele.papers.table import load_spec
@@ -86,10 +86,12 @@ def run(args: AllTables) -> None:
     texts = {
         f"{args.name}.md": formats.markdown_page("all_tables", **shared),
         f"{args.name}.tex": formats.latex_page("all_tables", **shared),
-        f"{args.name}.bib": bibliography.bibtex(paper.about for paper in papers),
+        f"{args.name}.bib": f"% {CREATOR}\n{bibliography.bibtex(paper.about for paper in papers)}",
         index: pages.index_page(papers, of_all, SUFFIXES, name=args.name, words=summaries[0].words),
         **{f"{paper.key}.html": pages.paper_page(paper, index, claims[paper.key]) for paper in papers},
     }
+    for name in texts if args.output_dir else ():  # else the folder is Stele's own
+        check_marked(folder / name)
     for name, text in texts.items():
         with atomic_file(folder / name) as handle:
             handle.write(text)

@@ -15,7 +15,7 @@ from typing import Annotated
 
 from stele.command.arguments import Job, ends_in
 from stele.errors import SteleError
-from stele.files.atomic import CREATOR, atomic_file, check_figure
+from stele.files.atomic import CREATOR, atomic_file, check_marked
 
 log = logging.getLogger(__name__)
 TOOLS = ("latexmk", "xelatex", "bibtex")
@@ -30,7 +30,7 @@ class AllTablesPdf(Job):
 
 
 def run(args: AllTablesPdf) -> None:
-    output = check_figure(args.output or args.tex.with_suffix(".pdf"))
+    output = check_marked(args.output or args.tex.with_suffix(".pdf"))
     if missing := [tool for tool in TOOLS if not shutil.which(tool)]:
         packages = "texlive-xetex latexmk fonts-freefont-otf fonts-noto-core fonts-wqy-microhei"
         raise SteleError(f"the PDF needs {', '.join(missing)}; on Debian: apt-get install {packages}")

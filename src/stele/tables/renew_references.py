@@ -53,12 +53,14 @@ class RenewReferences(Job):
 
 
 def run(args: RenewReferences) -> None:
-    read_references(args.references)  # an error in it stops the command before anything is written
+    output = args.output or args.references
+    for path in (args.references, output) if output.exists() else (args.references,):
+        read_references(path)  # an error in it, or another kind of file, stops the command before anything is written
     with reading(args.references), args.references.open(encoding="utf-8", newline="") as handle:
         before = list(csv.DictReader(handle, delimiter="\t", quoting=csv.QUOTE_NONE))
     sources = catalogue.whole(ReferenceSources)
     after = renewed(before, sources.mteb, sources.pyserini, args.clones)
-    with atomic_file(args.output or args.references, newline="", encoding="utf-8") as handle:
+    with atomic_file(output, newline="", encoding="utf-8") as handle:
         handle.write("\t".join(COLUMNS) + "\n")
         for row in after:
             handle.write("\t".join(row[key] for key in COLUMNS) + "\n")

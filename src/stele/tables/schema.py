@@ -3,7 +3,9 @@
 from pathlib import Path
 
 from stele.command.arguments import Job
+from stele.errors import SteleError
 from stele.files.atomic import atomic_write_json
+from stele.files.reading import read_note
 from stele.papers.claims import Claims
 from stele.papers.figure import Figure
 from stele.papers.paper import Paper
@@ -23,5 +25,8 @@ class Schema(Job):
 
 
 def run(args: Schema) -> None:
+    for name, model in SCHEMAS.items():
+        if (path := args.to / name).is_file() and read_note(path).get("title") != model.__name__:
+            raise SteleError(f"{path}: exists, and is not the schema of {model.__name__}; give another folder")
     for name, model in SCHEMAS.items():
         atomic_write_json(args.to / name, model.json_schema())

@@ -13,7 +13,7 @@ from collections import Counter
 from pathlib import Path
 
 from stele.artifacts import records
-from stele.command.arguments import Some
+from stele.command.arguments import Some, check_beside_record
 from stele.files.atomic import atomic_file
 from stele.files.digests import digest
 from stele.papers.table import load_spec
@@ -37,10 +37,13 @@ class Table(ContextJob):
 def run(args: Table) -> None:
     tables = [load_spec(path) for path in args.spec]  # a wrong one writes nothing
     context, results = read_context(args), Results(args.results_dir)
+    targets = [(args.output_dir or args.results_dir / "tables") / table.file for table in tables]
+    for target in targets if args.output_dir else ():  # else the folder is Stele's own
+        for suffix in (*FORMATS, "html"):
+            check_beside_record(Path(f"{target}.{suffix}"), "table")
     damaged: dict[str, None] = {}
-    for path, table in zip(args.spec, tables, strict=True):
+    for path, table, target in zip(args.spec, tables, targets, strict=True):
         clock = records.start()
-        target = (args.output_dir or args.results_dir / "tables") / table.file
         filled = fill(table, context, results)
         cells = filled.cells
         root = Path(os.path.relpath(args.results_dir, target.parent)).as_posix()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
+from stele.files.atomic import CREATOR
 from stele.files.formats import amount
 from stele.papers.table import Table
 
@@ -107,6 +108,7 @@ def templates(escape: Callable[[str], str], latex_delimiters: bool = False) -> j
         keep_trailing_newline=True,
         **(delimiters if latex_delimiters else {}),
     )
+    environment.globals["creator"] = Ready(CREATOR)
     environment.filters["ready"] = Ready
     environment.filters["amount"] = amount
     environment.filters["seen"] = lambda state: SEEN.get(state, state)
