@@ -5,7 +5,8 @@ have up to 2.5 million words and 6 GB, so they are read once, and only the numbe
 """
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -47,16 +48,17 @@ def read_word_vectors(path: Path, wanted: Collection[str]) -> WordVectors:
     """
     keys = {word.encode(): word for word in wanted}
     rows: dict[str, int] = {}
-    vectors: list[np.ndarray] = []
     repeated = read = 0
     with reading(path, KIND), open(path, "rb") as handle:
         size = path.stat().st_size
         words, width = _header(path, handle.readline(HEADER))
+        vectors = [np.zeros((0, width), np.float32)]
         for lines in _blocks(handle, size, path.name):
+            found: dict[int, bytes] = {}
             for number, line in enumerate(lines, read + 2):
                 if line.count(b" ") != width and not (line.endswith(b" \n") and line.count(b" ") == width + 1):
-                    found = max(len(line.split()) - 1, 0)
-                    raise _bad(path, number, f"{found} numbers, but the first line says {width}")
+                    count = max(len(line.split()) - 1, 0)
+                    raise _bad(path, number, f"{count} numbers, but the first line says {width}")
                 word = line[: line.index(b" ")]
                 if word not in keys:
                     continue
@@ -64,14 +66,14 @@ def read_word_vectors(path: Path, wanted: Collection[str]) -> WordVectors:
                     repeated += 1
                     continue
                 rows[keys[word]] = len(rows)
-                vectors.append(_numbers(path, number, line[len(word) + 1 :], width))
+                found[number] = line[len(word) + 1 :]
+            vectors.append(_matrix(path, found, width))
             read += len(lines)
             if not lines[-1].endswith(b"\n"):
                 raise _bad(path, read + 1, "the line has no end: the file is cut short")
     if read != words:
         raise SteleError(f"{path}: {read:,} lines of words, but the first line says {words:,}; {AGAIN}")
-    matrix = np.stack(vectors) if vectors else np.zeros((0, width), np.float32)
-    return WordVectors(rows, matrix, {"in_file": read, "repeated": repeated})
+    return WordVectors(rows, np.concatenate(vectors), {"in_file": read, "repeated": repeated})
 
 
 def _header(path: Path, line: bytes) -> tuple[int, int]:
@@ -86,6 +88,19 @@ def _blocks(handle, size: int, name: str) -> Iterator[list[bytes]]:
         while lines := handle.readlines(BLOCK):
             yield lines
             shown.update(sum(map(len, lines)))
+
+
+def _matrix(path: Path, texts: Mapping[int, bytes], width: int) -> np.ndarray:
+    """Parses the numbers of some lines (line number -> text) into float32 [lines, width]."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    with suppress(pa.ArrowInvalid):  # the line-by-line parser below reports errors
+        numbers = pc.ascii_split_whitespace(pa.array([text.strip() for text in texts.values()], pa.string()))
+        flat = numbers.cast(pa.list_(pa.float64(), width)).flatten().to_numpy()
+        if np.isfinite(matrix := flat.astype(np.float32)).all():
+            return matrix.reshape(-1, width)
+    return np.stack([_numbers(path, number, text, width) for number, text in texts.items()])
 
 
 def _numbers(path: Path, number: int, text: bytes, width: int) -> np.ndarray:
