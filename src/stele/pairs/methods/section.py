@@ -99,16 +99,18 @@ class HeadingVectors:
 
     def of(self, headings: np.ndarray) -> np.ndarray:
         """Vectors of headings that have a known term, float64 [n, width]; zeros if their terms cancel out."""
-        lengths = self._lengths[headings]
-        rows = self._vectors[self._rows[ranges(self._begins[headings], lengths)]].astype(np.float64)
-        sums = np.add.reduceat(rows, np.cumsum(lengths) - lengths) if len(headings) else rows
+        begins, lengths = self._begins[headings], self._lengths[headings]
+        sums = self._vectors[self._rows[begins]].astype(np.float64)
+        for place in range(1, lengths.max(initial=1)):
+            longer = np.flatnonzero(lengths > place)
+            sums[longer] += self._vectors[self._rows[begins[longer] + place]]
         norms = np.linalg.norm(sums, axis=1, keepdims=True)
         return np.divide(sums, norms, out=np.zeros_like(sums), where=norms > 0)
 
 
 LANGUAGES = 2  # in a part
 ENTITIES = 1 << 13  # entities aligned at a time
-COMPARED = 1 << 12  # heading pairs compared at a time: their vectors of 300 numbers stay in the processor's cache
+COMPARED = 1 << 9  # heading pairs compared at a time: their vectors of 300 numbers stay in the processor's cache
 DIGITS = 6  # decimals to which cosines are rounded before they are compared: the vector files have four
 
 
@@ -171,16 +173,24 @@ def similarities(pairs: tuple[np.ndarray, np.ndarray], sides: Sequence[Sections]
     """Cosines of the headings of section pairs, float64 [n]; each pair of distinct headings is compared once."""
     units, places = [], []
     for (headings, vectors), rows in zip(sides, pairs, strict=True):
-        numbers, place = np.unique(headings.heading[rows], return_inverse=True)
+        numbers, place = _distinct(headings.heading[rows])
         units.append(vectors.of(numbers))
         places.append(place)
     several = max(len(units[1]), 1)
-    both, index = np.unique(places[0] * several + places[1], return_inverse=True)
+    both, index = _distinct(places[0] * several + places[1])
     cosines = np.zeros(len(both))
     for begin in range(0, len(both), COMPARED):
         left, right = np.divmod(both[begin : begin + COMPARED], several)
         cosines[begin : begin + COMPARED] = np.einsum("ij,ij->i", units[0][left], units[1][right])
     return cosines.round(DIGITS)[index]
+
+
+def _distinct(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Returns the distinct values, in the order of their first places, and the index of each value among them [n]."""
+    from pyarrow import array
+
+    encoded = array(values).dictionary_encode()  # hashes, where np.unique would sort
+    return encoded.dictionary.to_numpy(), encoded.indices.to_numpy()
 
 
 def one_to_one(left: np.ndarray, right: np.ndarray, similarity: np.ndarray) -> np.ndarray:
