@@ -5,7 +5,7 @@ import logging
 import pytest
 from written import put
 
-from stele.benchmarks import tatoeba_pairs
+from stele.benchmarks import _tatoeba_exports, tatoeba_pairs
 from stele.benchmarks.tatoeba_pairs import TatoebaPairs
 from stele.benchmarks.types import QuerySet
 from stele.errors import SteleError
@@ -91,7 +91,9 @@ def test_directions_doubles_and_dead_links_change_nothing(tmp_path, caplog):
     assert texts(data, "de-el") == wanted, "some links are there in one direction, some lead to themselves"
 
 
-def test_mysql_s_backslashes_are_taken_away(tmp_path):
+@pytest.mark.parametrize("block", [30, 1 << 24])
+def test_mysql_s_backslashes_are_taken_away(tmp_path, monkeypatch, block):
+    monkeypatch.setattr(_tatoeba_exports, "BLOCK", block)
     more = '21\tdeu\tEins\\\\zwei drei\\\tvier\\\nfünf\n22\tell\tένα "δύο" τρία\n'
     more += "23\tdeu\t\\N\n24\tdeu\tzwei drei vier\\\\\n"
     links = [(21, 22), (23, 2), (24, 3)]

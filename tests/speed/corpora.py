@@ -327,7 +327,7 @@ def tatoeba_exports(folder, sentences, links):
         places = [tuple(map(languages.index, sides(pair))) for pair in pairs]
         linked, _ = tatoeba_pairs.read_links(folder / "links.csv", read, places)
         for pair, of_pair in zip(pairs, linked, strict=True):
-            tatoeba_pairs.drawn(list(tatoeba_pairs.fit(read, of_pair.tolist(), False)), pair)
+            tatoeba_pairs.drawn(list(tatoeba_pairs.fit(read, of_pair, False)), pair)
         return {pair: len(of_pair) for pair, of_pair in zip(pairs, linked, strict=True)}
 
     def by_duckdb():
