@@ -8,7 +8,7 @@ from knowledge_texts import random_wiki
 
 from stele.errors import SteleError
 from stele.pairs import pair_statistics
-from stele.pairs.mining.knowledge import SIZE, shared, sketch
+from stele.pairs.mining.knowledge import SIZE, pair_hash, shared, sketch
 from tests.jobs import job
 
 WIKIS = {code: random_wiki(code, 40, n, entities=60) for n, code in enumerate(("ar", "en", "sw"))}
@@ -42,8 +42,8 @@ def common(one, other):
 
 
 def test_overlaps_of_many_pairs_are_told_from_a_part_of_them():
-    texts = [(f"query {n}", f"passage {n}") for n in range(40_000)]
-    one, other = texts[:24_000], [(passage, query) for query, passage in texts[12_000:]]
+    one = [pair_hash(f"query{n}", f"passage{n}") for n in range(24_000)]
+    other = [pair_hash(f"passage{n}", f"query{n}") for n in range(12_000, 40_000)]
     sketches = [sketch(one), sketch(other[20_000:], sketch(other[:20_000]))]  # whole, and a block after another
     assert [len(hashes) for hashes in sketches] == [SIZE, SIZE]
     assert shared(sketches, [len(one), len(other)]) == pytest.approx(12_000, rel=0.05)

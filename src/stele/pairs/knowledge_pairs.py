@@ -31,7 +31,7 @@ from stele.files.atomic import atomic_directory
 from stele.files.digests import text_number
 from stele.pairs.methods import KnowledgeMethod, load_method
 from stele.pairs.mining import inputs
-from stele.pairs.mining.knowledge import PAIRS, SKETCH, Candidates, Knowledge, sample, sketch, unpack
+from stele.pairs.mining.knowledge import PAIRS, SKETCH, Candidates, Knowledge, bare, pair_hash, sample, sketch, unpack
 from stele.pairs.mining.segments import Page
 from stele.recipes.mining import OF_TOKENS, KnowledgeRecipe
 from stele.training.sampling import derive
@@ -125,14 +125,14 @@ def write(path: Path, codes: Sequence[str], drawn: Candidates, pairs: Iterable[P
     total, pairs, hashes = 0, iter(pairs), sketch(())
     with pq.ParquetWriter(path, SCHEMA, compression="zstd", use_dictionary=SCHEMA.names[2:4]) as file:
         while block := list(islice(pairs, BUCKET)):
-            rows, *texts = zip(*block, strict=True)
+            rows, *texts, of_block = zip(*block, strict=True)
             columns = dict(zip(("query", "passage"), texts, strict=True))
             for side, segments in zip(("query", "passage"), drawn, strict=True):
                 language, page, _ = unpack(segments[list(rows)])
                 columns |= {f"{side}_language": names.take(pa.array(language)), f"{side}_page": page}
             file.write_table(pa.table(columns).select(SCHEMA.names).cast(SCHEMA))
             total += len(block)
-            hashes = sketch(zip(*texts, strict=True), hashes)
+            hashes = sketch(of_block, hashes)
     np.save(path.with_name(SKETCH), hashes)
     return total
 
@@ -141,7 +141,7 @@ BUCKET = 1 << 16  # least number of candidates in a bucket
 BUCKETS = 256  # most buckets, each of them an open file
 BUFFER = 1 << 25  # characters held back before they are written
 _SCHEMA = pa.schema([("row", pa.int64()), ("side", pa.int8()), ("text", pa.string())])
-Pair = tuple[int, str, str]  # a query and a passage, after the number of their candidate
+Pair = tuple[int, str, str, int]  # number of a candidate, its query and passage, and their `pair_hash`
 
 
 class Spool:
@@ -253,7 +253,7 @@ def kept(
         elif not (_has_text(query, recipe.min_characters) and _has_text(passage, recipe.min_characters)):
             dropped["near_empty"] += 1
         else:
-            bare_query, bare_passage = _bare(query), _bare(passage)
+            bare_query, bare_passage = bare(query), bare(passage)
             if bare_query in bare_passage or bare_passage in bare_query:
                 dropped["contained"] += 1
                 continue
@@ -261,13 +261,12 @@ def kept(
                 dropped["duplicates"] += 1
                 continue
             seen.add(number)
-            yield row, query, passage
+            yield row, query, passage, pair_hash(bare_query, bare_passage)
 
 
 def _has_text(text: str, least: int) -> bool:
-    """Whether a text has at least `least` letters or digits. Its beginning is counted first, as it mostly suffices."""
-    return sum(map(str.isalnum, text[: 4 * least])) >= least or sum(map(str.isalnum, text)) >= least
-
-
-def _bare(text: str) -> str:
-    return text.lower().replace(" ", "")  # documents contain no other white space
+    """Whether a text has at least `least` letters or digits. Mostly its first words, or its beginning, suffice."""
+    words = text[: 2 * least].replace(" ", "")[:least]
+    if len(words) == least and words.isalnum():
+        return True
+    return any(sum(map(str.isalnum, part)) >= least for part in (text[: 4 * least], text))

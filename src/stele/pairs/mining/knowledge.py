@@ -154,20 +154,25 @@ SKETCH = "sketch.npy"  # beside the record of `pairs knowledge_pairs`: uint64, a
 SIZE = 4096  # hashes in a sketch; an overlap of 50 % is estimated to within 2 points
 
 
-def sketch(pairs: Iterable[tuple[str, str]], before: np.ndarray | None = None) -> np.ndarray:
-    """Sketch of pairs of texts and of the sketch `before`: their smallest hashes, uint64 [at most SIZE], ascending.
+def sketch(hashes: Iterable[int], before: np.ndarray | None = None) -> np.ndarray:
+    """Sketch of pairs (`pair_hash`) and of the sketch `before`: the smallest hashes, uint64 [at most SIZE], ascending.
 
     The smallest hashes of two sets together are a random sample of their union, so the share of them that is in both
     sets estimates the share of the union in both (bottom-k sketches; Cohen and Kaplan 2007). Up to SIZE pairs the count
-    is exact. A hash ignores which text is the query, case and white space.
+    is exact.
     """
-    hashes = np.fromiter((_hash(*pair) for pair in pairs), np.uint64)
-    return np.unique(hashes if before is None else np.concatenate([before, hashes]))[:SIZE]
+    numbers = np.fromiter(hashes, np.uint64)
+    return np.unique(numbers if before is None else np.concatenate([before, numbers]))[:SIZE]
 
 
-def _hash(*texts: str) -> int:
-    text = "\n".join(sorted(text.lower().replace(" ", "") for text in texts))
-    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
+def bare(text: str) -> str:
+    """A text without case and white space; documents contain no other white space than blanks."""
+    return text.lower().replace(" ", "")
+
+
+def pair_hash(*texts: str) -> int:
+    """Hash of a pair of bare texts for a sketch, whichever of them is the query."""
+    return int.from_bytes(hashlib.blake2b("\n".join(sorted(texts)).encode(), digest_size=8).digest(), "little")
 
 
 def read_sketch(record: Path) -> np.ndarray:
