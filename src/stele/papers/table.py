@@ -8,6 +8,7 @@ to; footnotes and known deviations name addresses, `*` and `?` allowed.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -38,6 +39,9 @@ from stele.papers.table_parts import (
     merge,
     resolve,
 )
+
+# words that are a number with signs around it, or a dash
+_NUMBER = re.compile(r"\W*\d+([.,]\d+)*\W*(±.*)?|[-–—−]+")
 
 
 class Table(PaperPart):
@@ -221,6 +225,9 @@ def _problems(table: Table) -> Iterator[str]:
         decimals = cell.report.decimals
         if cell.number is not None and round(cell.number, decimals) != cell.number:
             yield f"{cell.address}: {cell.number} has more digits than its `report` shows (decimals: {decimals})"
+        words = cell.printed.value if cell.printed and table.kind == "result" else None
+        if isinstance(words, str) and _NUMBER.fullmatch(words):
+            yield f"{cell.address}: {words!r} is read as words; want a number, its signs as `marks`, or null for a dash"
     addresses = [cell.address for cell in table.cells()]
     for pattern in [p for note in table.footnotes for p in note.at] + [d.at for d in table.deviations]:
         if not any(matches(address, [pattern]) for address in addresses):
