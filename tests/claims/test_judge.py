@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from stele.claims.pack import pack
 from stele.command import cli
 from tests.claims.made_results import write_results
 from tests.claims.small_paper import cells, write_paper
@@ -90,14 +91,17 @@ def test_into_a_folder_with_a_file_of_the_users_of_that_name_writes_nothing(judg
     assert [path.name for path in into.iterdir()] == [name] and (into / name).read_text() == "my notes\n"
 
 
-def test_seeds_of_different_recipes_are_not_judged_as_one_row(judge, tmp_path):
+@pytest.mark.parametrize("job", ["pretrain", "answer"])
+def test_seeds_of_different_recipes_are_not_judged_as_one_row(judge, tmp_path, job):
     """As after a change of a recipe that was built again for one seed alone."""
     path = tmp_path / "results/mrtydi/msm/zero_shot_marco/pt0-ft0.json"
     record = json.loads(path.read_text())
-    record["ancestry"]["pretrain"]["recipe"] = {"mu": 0.9}
+    record["ancestry"]["another"] = {"job": job, "model": "msm", "recipe": {"mu": 0.9}}
     write_sealed(path, record)
-    claim = json.loads(judge("--format", "json")[1])["claims"][0]
-    assert claim["state"] == "no data" and "its seeds are of different recipes" in claim["reason"]
+    pack(tmp_path / "results", tmp_path / "packed", tmp_path / "specs")
+    for folder in ("results", "packed"):
+        claim = json.loads(judge("--format", "json", folder=tmp_path / folder)[1])["claims"][0]
+        assert claim["state"] == "no data" and "its seeds are of different recipes" in claim["reason"]
 
 
 def test_there_is_a_second_look_only_where_seeds_were_added(judge, tmp_path):

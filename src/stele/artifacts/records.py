@@ -192,9 +192,13 @@ def read_unsealed(path: Path | str) -> Record:
     return record
 
 
-def read_ancestry(path: Path) -> dict[str, Record]:
-    """Reads the ancestors of all results of a folder: content digest -> identifying facts of the ancestor."""
-    ancestry = read_object(path, "ancestry")
+def read_ancestry(folder: Path) -> dict[str, Record]:
+    """Reads the ancestors of all packed results of a folder: content digest -> identifying facts of the ancestor.
+
+    {} for a folder without such a file, whose results have their own ancestry whole.
+    """
+    path = folder / WHOLE_ANCESTRY
+    ancestry = read_object(path, "ancestry") if path.is_file() else {}
     record_shape.check({ANCESTRY: ancestry}, path)
     return ancestry
 

@@ -89,8 +89,7 @@ def pack(results: Path, folder: Path, specs: Path, work: Path | None = None) -> 
         raise SteleError(f"{results}: no results of a scale ({STAMP} is missing); build some results first")
     begin(folder, scale, specs, results)
     # each seed's result, and the ancestors of all results
-    path = folder / records.WHOLE_ANCESTRY
-    ancestry = records.read_ancestry(path) if path.is_file() else {}
+    ancestry = records.read_ancestry(folder)
     for path in result_files(results, each_seed=True):
         with reading(path, "result", "score it again"):
             ancestry |= _pack_seed(path, folder / path.relative_to(results))

@@ -22,11 +22,11 @@ from stele.files.digests import digest
 from stele.papers.table_parts import CellSource, Seeds
 
 PRETRAINING_COST = "cpu_seconds"  # the metric of a row's pretraining cost
-TRAININGS = ("pretrain", "finetune")  # jobs whose recipe all seeds of a row share
 RUN_BY = ("threads", "save_every_seconds")  # keys of a recipe that may differ between compared rows
 EQUAL = "equal_compute_to"
 FROM_BATCHES = ("steps", "warmup_steps", "snapshots")  # differ by seed where equal FLOPs determine them
 TRAINS = ("finetune", "answer", "rerank", "calibrate")  # jobs that depend on the seed of fine-tuning
+TRAININGS = ("pretrain", *TRAINS)  # jobs whose recipe all seeds of a row share
 
 
 class Absent(NamedTuple):
@@ -68,6 +68,7 @@ class Runs:
         self.folder, self.chosen, self.left_out = folder, chosen, left_out or {}
         # (benchmark, language) -> question -> its number
         self._queries: dict[tuple[str, str], dict[str, int]] = {}
+        self._ancestry = records.read_ancestry(folder)
         self.system = cache(self._system)
         self.scored = cache(self._scored)
         self.value = cache(self._value)
@@ -91,7 +92,7 @@ class Runs:
         results = [records.read_record(path) for path in paths]
         if not any(record.get("queries") for record in results):
             return self._counted(row, paths[0])
-        if len({_training(record) for record in results}) > 1:
+        if len({_training(record, self._ancestry) for record in results}) > 1:
             return Absent(f"{row.path} (its seeds are of different recipes: build all anew, or remove the old ones)")
         groups = by_seed([path.stem for path in paths], results)
         stacked = paired.read_system(paths)
@@ -195,11 +196,15 @@ class Runs:
         return Absent(f"{row.path}: {reason}", needed=False) if reason else Absent(row.path)
 
 
-def _training(record: records.Record) -> str:
-    """Digest of the recipes by which the model behind a result was trained."""
-    ancestors = [facts for facts in record.get(records.ANCESTRY, {}).values() if facts.get("job") in TRAININGS]
-    trainings = [[facts["job"], facts.get("model"), shared(facts.get("recipe"))] for facts in ancestors]
-    return digest(sorted(map(digest, trainings)))
+def _training(record: records.Record, packed: dict[str, records.Record]) -> str:
+    """Digest of the recipes by which the model behind a result was trained; `packed` has those of packed results."""
+    ancestors = [packed.get(key, facts) for key, facts in record.get(records.ANCESTRY, {}).items()]
+    trainings = [
+        [facts["job"], facts.get("model"), shared(facts.get("recipe"))]
+        for facts in ancestors
+        if facts.get("job") in TRAININGS
+    ]
+    return digest(sorted({*map(digest, trainings)}))  # a seed may lack a language
 
 
 def shared(recipe: Any) -> Any:

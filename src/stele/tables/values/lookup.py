@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 
-from stele.artifacts.records import WHOLE_ANCESTRY, Record, content_digest, read_ancestry
+from stele.artifacts.records import Record, content_digest, read_ancestry
 from stele.artifacts.results import Metric, Result, RunKey, mean_over_seeds, read_result
 from stele.errors import SteleError
 from stele.evaluation.aggregate import std
@@ -97,8 +97,7 @@ class Results:
     @cached_property
     def ancestry(self) -> Record:
         """The ancestry of all packed results, if one file holds it; {} if each result has its own."""
-        path = self.folder / WHOLE_ANCESTRY
-        return read_ancestry(path) if path.is_file() else {}
+        return read_ancestry(self.folder)
 
     def _read(self, row: RunKey, path: Path | None = None) -> Result | SteleError | None:
         """Reads a result; returns the error of a damaged file, or None if there is no such file."""
