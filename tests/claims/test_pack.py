@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow.parquet
 import pytest
 
-from stele.artifacts.records import content_digest
+from stele.artifacts.records import content_digest, own_encoding, read_record
 from stele.artifacts.results import RunKey, read_result
 from stele.claims import pack as packing
 from stele.claims.judging import trainings
@@ -172,9 +172,17 @@ def test_a_question_stays_the_same_in_languages_that_ask_other_parts_of_the_ques
 
 
 def test_what_results_come_from_stands_once_and_pages_show_it(results, tmp_path):
-    """A seed's record names its ancestors; their recipes stand in ancestry.json, from where a page has them."""
-    folder = tmp_path / "study"
-    pack(results, folder, SPECS)
+    """A seed's record names its ancestors; their recipes stand in ancestry.json, from where a page has them.
+
+    How its texts were encoded stays: published numbers are compared with that.
+    """
+    folder, source = tmp_path / "study", of_seeds(results, tmp_path / "results", range(4))
+    path = source / "mrtydi/msm/zero_shot_marco/pt2-ft0.json"
+    encoded = {"job": "retrieve", "encoding": {"pooling": "cls"}, "encoding_decided_by": {"config": ["pooling"]}}
+    record = json.loads(path.read_text())
+    write_sealed(path, record | {"ancestry": record["ancestry"] | {"e" * 16: encoded | {"recipe": {}}}})
+    pack(source, folder, SPECS)
+    assert own_encoding(read_record(folder / path.relative_to(source))) == {"pooling": "cls"}
     digest, recipe = "d" * 16, {"steps": 7}
     path = folder / "mrtydi/msm/zero_shot_marco/pt0-ft0.json"
     record = json.loads(path.read_text())

@@ -40,9 +40,13 @@ from stele.papers.paper import PAPER_TABLES
 
 log = logging.getLogger(__name__)
 LARGEST_MB = 20
-# jobs that a packed result keeps among its ancestors: trainings and checkpoints
-KEPT = ("sources checkpoint", "pretrain", "snapshot", "finetune", "calibrate", "rerank", "answer")
-NAMED = ("job", "model", "seed", "repository", "revision", "origin", "labels", "diverged")  # kept facts of those jobs
+NAMED = ("job", "model", "seed", "repository", "revision", "origin", "labels", "diverged")
+ENCODED = (*NAMED, "encoding", "encoding_decided_by", "encoding_notes")
+# jobs that a packed result keeps among its ancestors, trainings, checkpoints and encodings: their kept facts
+KEPT = {
+    **dict.fromkeys(("sources checkpoint", "pretrain", "snapshot", "finetune", "calibrate", "rerank", "answer"), NAMED),
+    **dict.fromkeys(("retrieve", "encode_pairs"), ENCODED),
+}
 LEFT_OUT = ("intervals", "outputs")  # left out of a seed's result: they follow from the values per query
 OF_AN_ADAPTATION = ("verdict.json", "card.md", "card.html")
 OF_A_MEAN = ("benchmark", "model", "setting", "averaged")
@@ -272,11 +276,11 @@ def _write_parquet(path: Path, table: Any, **options: Any) -> None:
 
 
 def _slim(record: records.Record) -> records.Record:
-    """Copies a seed's record without facts that are kept elsewhere; of ancestors, only those of trained models."""
+    """Copies a seed's record without facts that are kept elsewhere; of ancestors, those in KEPT."""
     slim = {key: value for key, value in record.items() if key not in LEFT_OUT}
     if records.ANCESTRY in record:
         slim[records.ANCESTRY] = {
-            name: {key: facts[key] for key in NAMED if key in facts}
+            name: {key: facts[key] for key in KEPT[facts["job"]] if key in facts}
             for name, facts in record[records.ANCESTRY].items()
             if facts.get("job") in KEPT
         }
