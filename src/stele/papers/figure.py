@@ -178,6 +178,11 @@ def _problems_of_printed(figure: Figure, panel: Panel) -> Iterator[str]:
             yield f"panel {panel.key!r}: `printed` has {key!r}, which is not a series with values"
         elif lost := sorted(set(values) - set(places[key])):
             yield f"panel {panel.key!r}: `printed` has a value of {key!r} at {lost[0]:g}, where it has no point"
+        axis = panel.y or figure.y
+        for value in values.values() if figure.kind == "curves" and axis and axis.range else ():
+            if not axis.range[0] <= value * axis.factor <= axis.range[1]:
+                wanted = "want values as in results, such as 0.405 for 40.5 %"
+                yield f"panel {panel.key!r}: `printed` has {value:g} of {key!r}, outside the axis' `range`; {wanted}"
 
 
 def load_figure(path: Path | str) -> Figure:
