@@ -203,7 +203,8 @@ def grids_of_tables(folder, papers):
     import pandas
 
     from stele.papers.table import load_spec
-    from stele.tables.render import html, latex, page_fit
+    from stele.tables.render import html, latex, page_fit, pages
+    from stele.tables.render.formats import latex_page
     from stele.tables.render.layout import build
     from stele.tables.values.context import Context
     from stele.tables.values.lookup import Results
@@ -211,6 +212,7 @@ def grids_of_tables(folder, papers):
 
     specs, results = sorted((ROOT / "paper_tables").glob(f"{papers}/table_*.yaml")), Results(folder)
     grids = [build(fill(load_spec(path), Context(), results), "side") for path in specs]
+    named = [(grid, {box.address: "" for line in grid.lines for box in line.boxes}) for grid in grids]
     frames = []
     for grid in grids:
         lines = [line for section in grid.sections for line in section.lines]
@@ -220,7 +222,7 @@ def grids_of_tables(folder, papers):
     def ours():
         for remembered in (latex.escape, html.escape, page_fit.letters):
             remembered.cache_clear()
-        return len([(latex.table(grid), html.table(grid, str)) for grid in grids])
+        return len([(latex_page("grid", grid=grid), pages.draw_grid(grid, names)) for grid, names in named])
 
     theirs = lambda: len([(frame.to_latex(index=False), frame.to_html(index=False)) for frame in frames])  # noqa: E731
     return ours, [theirs], same

@@ -19,7 +19,7 @@ from stele.papers.table import load_specs
 from stele.papers.table_parts import Column
 from stele.tables import all_tables_pdf
 from stele.tables.render import bibliography, direction, latex, page_fit
-from stele.tables.render.formats import to_latex
+from stele.tables.render.formats import latex_page, to_latex
 from stele.tables.render.layout import Box, Grid, GridLine, Section
 from stele.tables.values.lookup import STATES
 from stele.tables.values.significance import BETTER
@@ -28,6 +28,10 @@ missing = [tool for tool in (*all_tables_pdf.TOOLS, "pdftotext", "pdfinfo", "fc-
 if not missing and not subprocess.run(["fc-list", "FreeSerif"], capture_output=True, check=False).stdout:
     missing.append("FreeSerif")
 needs_tex = pytest.mark.skipif(bool(missing), reason=f"needs TeX and poppler: no {', '.join(missing)}")
+
+
+def drawn(grid):
+    return latex_page("grid", grid=grid)
 
 
 # --- letters ----------------------------------------------------------------------------------------------------------
@@ -50,7 +54,7 @@ def test_what_behind_a_command_would_be_its_argument_is_in_braces():
     heads = [Column(key="c", header="[AR]", group="[g]")]
     rows = [GridLine([Box(label, number=False)], [Box("1.0")], True) for label in ("[mine] x", "* y", "]")]
     sections = [Section("", rows), Section("[2mm] z", rows)]
-    text = latex.table(Grid(["[Model]"], heads, [Box("[AR]", number=False)], sections))
+    text = drawn(Grid(["[Model]"], heads, [Box("[AR]", number=False)], sections))
     own = re.sub(r"\\addlinespace\[2pt\]", "", text)
     assert not re.findall(r"(?<!\{)[\[\]*]|[\[\]*](?!\})", own)
 
@@ -155,17 +159,17 @@ def test_no_letter_falls_below_six_points(group):
 def test_a_long_label_is_broken_into_lines():
     assert page_fit.stub_lines(Box("KEPT")) == 1 and page_fit.stub_lines(Box("a label " * 12)) > 2
     assert page_fit.width(_grid(1, 8, label="a label " * 20)) < page_fit.width(_grid(1, 8)) + page_fit.STUB
-    assert r"\stelelabel*{" in latex.table(_grid(1, 8, lines=1, label="a label " * 12)), "room of its own"
-    assert r"\stelelabel{" in latex.table(_grid(1, 8, lines=6, label="a label " * 12)), "hangs down"
-    assert r"a\_\allowbreak{}name\_" in latex.table(_grid(1, 8, lines=6, label="a_name_" * 12)), "without a space"
-    assert "allowbreak" not in latex.table(_grid(1, 8, lines=6, label="w/o a, b " * 12)), "w/o stays together"
+    assert r"\stelelabel*{" in drawn(_grid(1, 8, lines=1, label="a label " * 12)), "room of its own"
+    assert r"\stelelabel{" in drawn(_grid(1, 8, lines=6, label="a label " * 12)), "hangs down"
+    assert r"a\_\allowbreak{}name\_" in drawn(_grid(1, 8, lines=6, label="a_name_" * 12)), "without a space"
+    assert "allowbreak" not in drawn(_grid(1, 8, lines=6, label="w/o a, b " * 12)), "w/o stays together"
 
 
 def test_a_heading_that_is_wider_than_the_table_is_broken_and_does_not_stretch_it():
     for columns, broken in ((2, True), (20, False)):
         grid = _grid(1, columns)
         grid = replace(grid, sections=[Section("encoders with parallel data " * 3, grid.lines)])
-        assert (r"}{\stelelabel*{" in latex.table(grid)) == broken
+        assert (r"}{\stelelabel*{" in drawn(grid)) == broken
 
 
 # --- bibliography -----------------------------------------------------------------------------------------------------

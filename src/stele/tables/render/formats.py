@@ -62,13 +62,15 @@ def latex_page(template: str, **values: object) -> str:
     """Fills a LaTeX template."""
     environment = templates(latex.escape, latex_delimiters=True)
     environment.filters["path"] = lambda text: Ready(latex.path(text))
+    environment.filters["heading"] = lambda text, grid: Ready(latex.heading(text, grid))
+    environment.filters["label"] = lambda content, box, below: Ready(latex.label(content, box, below))
     environment.filters["outlined"] = lambda text: Ready(latex.outlined(text))
     return environment.get_template(f"{template}.tex.j2").render(**values)
 
 
 def _latex_view(view: View, grid: Grid) -> dict[str, object]:
     parts, turned = page_fit.fit(grid)
-    return {"name": view, "parts": [Ready(latex.table(part)) for part in parts], "turned": turned}
+    return {"name": view, "parts": [Ready(latex_page("grid", grid=part)) for part in parts], "turned": turned}
 
 
 # --- CSV --------------------------------------------------------------------------------------------------------------

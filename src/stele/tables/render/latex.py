@@ -1,7 +1,6 @@
-r"""Rendering of a grid as a LaTeX tabular. All text is escaped; only booktabs and graphicx are needed.
+r"""Rendering of texts as LaTeX. All text is escaped; only booktabs and graphicx are needed.
 
-A raised mark takes no part in the alignment: every number of a column is followed by a box as wide as the column's
-widest mark. Letters that pdfLaTeX has no font for are left to `\steleletters`, a run of one script at a time: XeLaTeX
+Letters that pdfLaTeX has no font for are left to `\steleletters`, a run of one script at a time: XeLaTeX
 and LuaLaTeX print them, pdfLaTeX their codes. What runs leftwards, and numbers and foreign words within it, is set in
 that direction (`\steleleftwards`, `\stelerightwards`). Brackets and stars are in braces: behind `\\` or `\midrule` a
 bare one would be read as an argument.
@@ -15,7 +14,7 @@ from operator import itemgetter
 
 from stele.files.formats import neutralised
 from stele.tables.render import direction, page_fit
-from stele.tables.render.layout import Box, Grid, GridLine
+from stele.tables.render.layout import Box, Grid
 
 _SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "_": r"\_", "%": r"\%",
@@ -133,75 +132,18 @@ def outlined(text: str) -> str:
     return f"FEFF{neutralised(text).encode('utf-16-be').hex().upper()}"
 
 
-def box(value: Box, widest: str) -> str:
-    """LaTeX of one box, with room for `widest`, the longest raised mark of its column of numbers."""
-    text = escape(value.text)
-    if value.number and len(value.text) > 1:
-        text = text.replace("-", "$-$", 1)
-    if value.bold and text:
-        text = rf"\textbf{{{text}}}"
-    if value.grey and text:
-        text = rf"\stelegrey{{{text}}}"
-    if value.underlined:
-        text = rf"\underline{{{text}}}"
-    if widest:
-        return rf"{text}\stelemark{{{escape(value.raised)}}}{{{escape(widest)}}}" if text else ""
-    return rf"{text}\steleraised{{{escape(value.raised)}}}" if value.raised else text
-
-
-def table(grid: Grid) -> str:
-    """LaTeX of a grid as one tabular environment."""
-    numeric = [grid.is_number(i) for i in range(len(grid.columns))]
-    lines = grid.lines
-    widest = [
-        max((line.boxes[i].raised for line in lines), key=len, default="") if number else ""
-        for i, number in enumerate(numeric)
-    ]
-    setting = "l" * len(grid.stub) + "".join("r" if number else "l" for number in numeric)
-    out = [rf"\begin{{tabular}}{{@{{}}{setting}@{{}}}}", r"\toprule", *_headers(grid), r"\midrule"]
-    for number, section in enumerate(grid.sections):
-        if number:
-            out.append(r"\midrule")
-        if section.heading:
-            out.append(rf"\multicolumn{{{len(setting)}}}{{@{{}}l@{{}}}}{{{_heading(section.heading, grid)}}} \\")
-            out.append(r"\addlinespace")
-        for first, row in enumerate(section.rows()):
-            for place, line in enumerate(row):
-                out += _line(line, widest, space=first > 0, below=len(row) - place - 1)
-    return "\n".join([*out, r"\bottomrule", r"\end{tabular}"])
-
-
-def _heading(text: str, grid: Grid) -> str:
+def heading(text: str, grid: Grid) -> str:
     """LaTeX of a group's heading; one that is wider than the table is broken into lines and does not stretch it."""
-    heading, room = rf"\textit{{{_words(escape(text))}}}", page_fit.width(grid)
-    return rf"\stelelabel*{{{room:.0f}pt}}{{{heading}}}" if page_fit.letters(text) > room else heading
+    words, room = rf"\textit{{{_words(escape(text))}}}", page_fit.width(grid)
+    return rf"\stelelabel*{{{room:.0f}pt}}{{{words}}}" if page_fit.letters(text) > room else words
 
 
-def _headers(grid: Grid) -> list[str]:
-    """LaTeX of the header line, with a line of groups and rules above it if columns have groups."""
-    first = len(grid.stub) + 1
-    above, rules = [""] * len(grid.stub), []
-    for group, columns in groupby(grid.columns, key=lambda column: column.group):
-        span = len(list(columns))
-        above.append(rf"\multicolumn{{{span}}}{{c}}{{{escape(group)}}}")
-        if group:
-            rules.append(rf"\cmidrule(lr){{{first}-{first + span - 1}}}")
-        first += span
-    names = [*map(escape, grid.stub), *(box(header, "") for header in grid.headers)]
-    header = " & ".join(names) + r" \\"
-    return [" & ".join(above) + r" \\", "".join(rules), header] if rules else [header]
+def label(content: str, box: Box, below: int) -> str:
+    """LaTeX of a row's label, from that of its text; a long one is broken into lines.
 
-
-def _line(line: GridLine, widest: list[str], space: bool, below: int) -> list[str]:
-    """LaTeX of one line of a row; `below` counts the row's further lines, over which a broken label extends."""
-    stubs = [_stub(value, below) for value in line.stubs]
-    boxes = [box(value, mark) for value, mark in zip(line.boxes, widest, strict=True)]
-    return [*([r"\addlinespace[2pt]"] if space and line.starts_row else []), " & ".join([*stubs, *boxes]) + r" \\"]
-
-
-def _stub(value: Box, below: int) -> str:
-    """LaTeX of a label; a long one is broken into lines, which need extra room only if the row has too few lines."""
-    lines = page_fit.stub_lines(value)
+    These need extra room only if they are more than the row's own line and the `below` further ones.
+    """
+    lines = page_fit.stub_lines(box)
     if lines == 1:
-        return box(value, "")
-    return rf"\stelelabel{'*' if lines > below + 1 else ''}{{{page_fit.STUB:.0f}pt}}{{{_words(box(value, ''))}}}"
+        return content
+    return rf"\stelelabel{'*' if lines > below + 1 else ''}{{{page_fit.STUB:.0f}pt}}{{{_words(content)}}}"

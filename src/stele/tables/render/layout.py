@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import groupby
 from typing import Literal, TypeVar
 
@@ -44,6 +44,11 @@ class Box:
     underlined: bool = False
     grey: bool = False
     address: str = ""
+
+    @property
+    def signed(self) -> str:
+        """The text, with minus signs for the hyphens of a number."""
+        return self.text.replace("-", "−") if self.number and len(self.text) > 1 else self.text
 
 
 @dataclass(frozen=True)
@@ -82,11 +87,34 @@ class Grid:
     def lines(self) -> list[GridLine]:
         return [line for section in self.sections for line in section.lines]
 
-    def is_number(self, index: int) -> bool:
-        """Whether a column holds more numbers than words, so that it is right-aligned."""
-        boxes = [line.boxes[index] for line in self.lines]
-        words = sum(bool(box.text) and not box.number for box in boxes)
-        return not words or words < sum(box.number and any(map(str.isdigit, box.text)) for box in boxes)
+    @property
+    def groups(self) -> list[tuple[str, int, int]]:
+        """Headers above columns, "" for none: text, first column (from 1, stubs included), number of columns."""
+        groups, first = [], len(self.stub) + 1
+        for text, columns in groupby(self.columns, key=lambda column: column.group):
+            groups.append((text, first, len(list(columns))))
+            first += groups[-1][2]
+        return groups
+
+    @cached_property
+    def _by_column(self) -> list[list[Box]]:
+        return [[line.boxes[index] for line in self.lines] for index in range(len(self.columns))]
+
+    @cached_property
+    def numeric(self) -> list[bool]:
+        """Whether each column holds more numbers than words, so that it is right-aligned."""
+        return [_more_numbers(boxes) for boxes in self._by_column]
+
+    @cached_property
+    def marks(self) -> list[str]:
+        """Longest raised mark of each column of numbers; "" for a column of words."""
+        columns = zip(self._by_column, self.numeric, strict=True)
+        return [max((box.raised for box in boxes), key=len, default="") if number else "" for boxes, number in columns]
+
+
+def _more_numbers(boxes: Sequence[Box]) -> bool:
+    words = sum(bool(box.text) and not box.number for box in boxes)
+    return not words or words < sum(box.number and any(map(str.isdigit, box.text)) for box in boxes)
 
 
 def shown(grids: Iterable[Grid], whose: str) -> list[Box]:

@@ -39,7 +39,7 @@ def code(text: str) -> str:
 
 def box(value: Box) -> str:
     """Markdown of one box: the number, then its raised marks, so that right-aligned decimals stay in line."""
-    text = escape(value.text.replace("-", "−") if value.number and len(value.text) > 1 else value.text)
+    text = escape(value.signed)
     if value.bold and text:
         text = f"**{text}**"
     if value.grey and text:
@@ -63,7 +63,7 @@ def table(grid: Grid) -> str:
     headers = [escape(text) for text in grid.stub]
     for column, header in zip(grid.columns, grid.headers, strict=True):
         headers.append(f"{escape(column.group)}<br>{box(header)}" if column.group else box(header))
-    right = [False] * len(grid.stub) + [grid.is_number(index) for index in range(len(grid.columns))]
+    right = [False] * len(grid.stub) + grid.numeric
     parts = []
     for section in grid.sections:
         rows = [[box(value) for value in (*line.stubs, *line.boxes)] for line in section.lines]

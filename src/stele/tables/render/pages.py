@@ -110,7 +110,13 @@ def _views(grids: Mapping[View, Grid], names: Mapping[str, str]) -> dict[str, Re
     """Draws the views of a table; the view `side` also serves the choices whose view would show the same."""
     views: dict[View, str] = {view: CHOICES[view] for view in grids}
     views["side"] = " ".join([views["side"], *(choice for view, choice in CHOICES.items() if view not in views)])
-    return {classes: Ready(html.table(grids[view], names.__getitem__)) for view, classes in views.items()}
+    return {classes: draw_grid(grids[view], names) for view, classes in views.items()}
+
+
+def draw_grid(grid: Grid, names: Mapping[str, str]) -> Ready:
+    """HTML table of a grid; `names` has the id of each cell's box by address."""
+    template = _environment().get_template("grid.html.j2")
+    return Ready(template.render(grid=grid, names=names, widest=html.MARK_WIDTHS[-1]))
 
 
 def _record_id(result: RunKey) -> str:
