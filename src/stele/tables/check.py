@@ -9,10 +9,9 @@ benchmark, model, setting, metric or language, in a cell or a figure, that neith
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
-from typing import Self
 
 from stele.catalogue import entries, read_yaml
 from stele.catalogue.schema.models import Model
@@ -176,39 +175,15 @@ def _print(cell: TableCell) -> str:
     return "a dash" if value is None else value if isinstance(value, str) else f"{value:g}"
 
 
-@dataclass(frozen=True)
-class _RowNumbers:
-    """Numbers of one row on one benchmark, by place in the table and by meaning (see `_about`)."""
-
-    table: str
-    row: str
-    models: set[str] = field(default_factory=set)
-    by_place: dict[tuple[str, str], float] = field(default_factory=dict)
-    by_meaning: dict[tuple, float] = field(default_factory=dict)
-
-    def repeats(self, other: Self) -> int:
-        """Number of values that both rows have, if all of these are equal; else 0."""
-        same_table = self.table == other.table
-        ours, theirs = (self.by_place, other.by_place) if same_table else (self.by_meaning, other.by_meaning)
-        both = ours.keys() & theirs.keys()
-        return len(both) if all(ours[place] == theirs[place] for place in both) else 0
-
-
-def _rows_by_benchmark(tables: Iterable[Table]) -> dict[str | None, list[_RowNumbers]]:
-    """Rows that print numbers, by benchmark."""
-    rows: dict[tuple, _RowNumbers] = {}
-    for table in tables:
-        for cell in printed_cells(table) if table.kind == "result" else ():
-            if cell.number is None:
-                continue
-            about, row = _about(cell), f"{cell.group.key}/{cell.row.key}"
-            numbers = rows.setdefault((about[0], table.id, row), _RowNumbers(table.id, row))
-            numbers.models.add(cell.target.model or cell.row.label)
-            numbers.by_place[cell.line.key, cell.column.key] = numbers.by_meaning[about] = _fraction(cell)
-    by_benchmark = defaultdict(list)
-    for (benchmark, _, _), numbers in rows.items():
-        by_benchmark[benchmark].append(numbers)
-    return by_benchmark
+def _repeated(row: Sequence[TableCell], other: Sequence[TableCell]) -> int:
+    """Number of values that both rows have, by place in one table or else by meaning, if all are equal; else 0."""
+    in_one_table = row[0].table is other[0].table
+    ours, theirs = (
+        {(cell.line.key, cell.column.key) if in_one_table else _about(cell): _fraction(cell) for cell in cells}
+        for cells in (row, other)
+    )
+    both = ours.keys() & theirs.keys()
+    return len(both) if all(ours[place] == theirs[place] for place in both) else 0
 
 
 def copied_rows(tables: Sequence[Table]) -> Iterator[FoundDeviation]:
@@ -216,15 +191,18 @@ def copied_rows(tables: Sequence[Table]) -> Iterator[FoundDeviation]:
 
     The deviation is reported at each such row and names the others.
     """
+    rows = defaultdict(lambda: defaultdict(list))  # benchmark -> (table, row) -> its cells
+    for cell in (cell for table in tables if table.kind == "result" for cell in printed_cells(table)):
+        if cell.number is not None:
+            rows[cell.target.benchmark][cell.table.id, f"{cell.group.key}/{cell.row.key}"].append(cell)
     copies = defaultdict(list)
-    for rows in _rows_by_benchmark(tables).values():
-        for first, second in combinations(rows, 2):
-            count = first.repeats(second)
-            if first.models & second.models or count < COPIED:
-                continue
-            for row, other in ((first, second), (second, first)):
-                models = ", ".join(sorted(other.models))
-                copies[row.table, row.row].append(f"{count} of {other.table} {other.row} ({models})")
+    for of_benchmark in rows.values():
+        for pair in combinations(of_benchmark, 2):
+            both = [of_benchmark[row] for row in pair]
+            models = [{cell.target.model or cell.row.label for cell in cells} for cells in both]
+            count = 0 if models[0] & models[1] else _repeated(*both)
+            for row, other, of_other in zip(pair, pair[::-1], models[::-1], strict=True) if count >= COPIED else ():
+                copies[row].append(f"{count} of {' '.join(other)} ({', '.join(sorted(of_other))})")
     for (table, row), others in copies.items():
         yield FoundDeviation(table, f"{row}/*/*", "copied row", f"the same numbers: {', '.join(others)}")
 
