@@ -109,18 +109,19 @@ class Figure(PaperPart):
         """Target of a panel, of a series in it or of a point of that series; parts may be missing."""
         return merge([self.target, panel.target, *(part.target for part in (series, point) if part)])
 
+    def parts(self, panel: Panel) -> list[tuple[Series | None, list[Target]]]:
+        """Series of a panel, None for a whole panel, each with the targets of its points or that of its file."""
+        if self.kind == "projection":
+            return [(None, [self.target_of(panel)])]
+        parts = [(series, series.points if self.kind == "curves" else [None]) for series in self.series]
+        return [(series, [self.target_of(panel, series, point) for point in points]) for series, points in parts]
+
     def references(self) -> Iterator[CellSource]:
         """Yields the sources of all values that the figure shows; a shared value comes several times."""
         yield from (value for target in self._targets() if (value := resolve(target)))
 
     def _targets(self) -> Iterator[Target]:
-        for panel in self.panels:
-            if self.kind == "projection":
-                yield self.target_of(panel)
-            for series in self.series if self.kind == "distribution" else ():
-                yield self.target_of(panel, series)
-            for series in self.series if self.kind == "curves" else ():
-                yield from (self.target_of(panel, series, point) for point in series.points)
+        return (target for panel in self.panels for _, targets in self.parts(panel) for target in targets)
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

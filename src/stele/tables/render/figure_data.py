@@ -10,6 +10,7 @@ A file lies beside a result, in the folder of its seeds, as `{metric}_{language}
 import csv
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -70,20 +71,19 @@ class PanelSeries:
 
 def panel_series(figure: Figure, context: Context, results: Results) -> list[PanelSeries]:
     """Looks up all series of a figure, panel by panel."""
-    kinds: dict[str, Callable[[Figure, Panel, Context, Results], Iterator[PanelSeries]]] = {
-        "curves": _curves,
-        "distribution": _distributions,
-        "projection": _projections,
-    }
-    return [part for panel in figure.panels for part in kinds[figure.kind](figure, panel, context, results)]
-
-
-def _curves(figure: Figure, panel: Panel, context: Context, results: Results) -> Iterator[PanelSeries]:
-    panel = _with_published(figure, panel) if figure.paper == TODAY else panel
-    for series in figure.series:
-        references = (resolve(figure.target_of(panel, series, point)) for point in series.points)
-        outcomes = (lookup_value(context, results, reference) for reference in references)
-        yield PanelSeries(panel, series, tuple(map(_without_diverged, outcomes)))
+    found, languages = [], [series.key for series in figure.series]
+    read = partial(read_projection, languages=languages) if figure.kind == "projection" else read_lengths
+    for panel in figure.panels:
+        shown = _with_published(figure, panel) if figure.paper == TODAY else panel
+        for series, targets in figure.parts(panel):
+            references = [resolve(target) for target in targets]
+            if figure.from_files:
+                outcome, data = find_file(context, results, references[0], read)
+                found.append(PanelSeries(shown, series, (outcome,), data))
+            else:
+                outcomes = (lookup_value(context, results, reference) for reference in references)
+                found.append(PanelSeries(shown, series, tuple(map(_without_diverged, outcomes))))
+    return found
 
 
 def _without_diverged(outcome: Outcome) -> Outcome:
@@ -103,20 +103,6 @@ def _with_published(figure: Figure, panel: Panel) -> Panel:
             if verdicts and verdicts[0].published.judges:
                 printed.setdefault(series.key, {})[point.place] = verdicts[0].published.value
     return panel.model_copy(update={"printed": printed})
-
-
-def _distributions(figure: Figure, panel: Panel, context: Context, results: Results) -> Iterator[PanelSeries]:
-    for series in figure.series:
-        outcome, data = find_file(context, results, resolve(figure.target_of(panel, series)), read_lengths)
-        yield PanelSeries(panel, series, (outcome,), data)
-
-
-def _projections(figure: Figure, panel: Panel, context: Context, results: Results) -> Iterator[PanelSeries]:
-    sides = [series.key for series in figure.series]
-    outcome, data = find_file(
-        context, results, resolve(figure.target_of(panel)), lambda path: read_projection(path, sides)
-    )
-    yield PanelSeries(panel, None, (outcome,), data)
 
 
 # --- files ------------------------------------------------------------------------------------------------------------
