@@ -24,7 +24,7 @@ from stele.papers.claims import load_claims
 from stele.papers.paper import PAGES, PATTERN, papers_in
 from stele.tables.render.jinja import MEANINGS, SEEN
 from stele.tables.render.pictures import curves, draw_curve
-from stele.tables.render.site import SiteRow, _origin, model_title, rows, value_text
+from stele.tables.render.site import SiteRow, model_title, origin, rows, value_text
 from stele.tables.render.terms import TERMS, explained
 from stele.tables.site import write_page
 from tests.claims.made_results import write_results
@@ -142,8 +142,8 @@ def test_a_term_has_its_explanation_where_it_stands_and_the_keyboard_reaches_it(
 
 def test_an_ablation_does_not_read_like_the_model_that_it_changes():
     """All of them read "msm from xlmr" or "kept from mcontriever"."""
-    assert _origin("msm") == "msm from xlmr" and _origin("msm_layers_1") == "msm (layers changed) from xlmr"
-    assert _origin("kept_no_clk") == "kept (tasks changed) from mcontriever"
+    assert origin("msm") == "msm from xlmr" and origin("msm_layers_1") == "msm (layers changed) from xlmr"
+    assert origin("kept_no_clk") == "kept (tasks changed) from mcontriever"
 
 
 def test_seeds_and_scale_are_explained_where_the_site_says_how_it_was_made(site):

@@ -116,7 +116,7 @@ def write_site(folder: Path, specs: Path, to: Path) -> None:
     # the pages of papers, then the site's own
     contents = Contents(
         papers,
-        claims,
+        {paper: of_paper for paper, of_paper in claims.items() if of_paper},
         rows(folder, tables),
         list(trainings.kept(folder).values()),
         list(trainings.kept(folder, trainings.FINETUNING).values()),

@@ -6,9 +6,10 @@ The verdicts on runs come from a file of `stele claims judge`; a page without it
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from stele.artifacts.records import GENERATED
 from stele.claims.check import Judged, judge_paper
@@ -21,7 +22,7 @@ from stele.tables.render.claim_words import against, could_be_seen, notes, other
 from stele.tables.render.jinja import ON_PRINT, SEEN, Ready
 from stele.tables.render.pictures import Difference, reach, whisker
 
-SHOWN = 12  # cells of a claim that are listed
+SHOWN = 12  # reasons that are listed
 ORDER = {
     "print": ("holds", "fails", "undecided", "not checkable"),
     "runs": ("supported", "no effect", "reversed", "undecided", "floor", "no data"),
@@ -32,13 +33,12 @@ PLACES = {"s": "section ", "t": "Table ", "f": "Figure "}
 Boxes = Mapping[tuple[str, str], Unfolded]  # (`table 5`, a cell's address) -> the cell
 
 
-@dataclass(frozen=True)
-class CellLink:
-    """A link from a claim to a cell's box on the page (`box`), or to a figure (`href`)."""
+class CellLink(NamedTuple):
+    """A link from a claim to a cell's box, or to a figure, of this `id` on the page."""
 
     text: str
-    box: str = ""
-    href: str = ""
+    id: str
+    is_box: bool
 
 
 @dataclass(frozen=True)
@@ -52,53 +52,77 @@ class Comparison:
 
 @dataclass(frozen=True)
 class DrawnClaim:
-    """One claim, ready for a page; `runs` is the verdict on our runs, "" without one.
+    """One claim, ready for a page, with its verdict on print and `row`, that on our runs ({} without one)."""
 
-    `section`: the section that argues for it. `diverged`: a pretraining behind the runs diverged. `same_as`: the key of
-    the claim with which it is one finding. `more`: the number of cells that are not among `cells`.
-    """
-
-    id: str
-    key: str
-    text: str
-    places: str
-    section: str
-    kind: str
-    main: bool
-    print: str
-    why: str
-    runs: str
-    diverged: bool
-    same_as: str
+    judged: Judged
+    row: Mapping[str, Any]
     facts: dict[str, str]
     comparisons: list[Comparison]
-    cells: list[CellLink]
-    more: int
+    links: list[CellLink]
+
+    @property
+    def about(self) -> Claim:
+        return self.judged.claim
+
+    @property
+    def id(self) -> str:
+        return f"claim-{self.about.key}"
+
+    @property
+    def runs(self) -> str:
+        """State of the verdict on our runs, "" without one."""
+        return self.row.get("state", "")
+
+    @property
+    def places(self) -> list[str]:
+        """Places of the claim in the paper, in words."""
+        return [place(name) for name in self.about.places]
 
 
 @dataclass(frozen=True)
 class PaperClaims:
-    """A paper's claims: counts of verdicts, scale and labels of the runs, and `readers`, the claims on each cell's box.
+    """A paper's claims; `judged_runs` is the content of the file of `stele claims judge`, {} without one."""
 
-    `counts`: numbers of verdicts on print, on runs, and on runs with each comparison once. `limits`: sentences on what
-    the intervals do not cover.
-    """
+    claims: list[DrawnClaim]
+    judged_runs: Mapping[str, Any]
 
-    main: list[DrawnClaim]
-    others: list[DrawnClaim]
-    counts: dict[str, dict[str, int]]
-    scale: str
-    labels: list[str]
-    readers: dict[str, list[DrawnClaim]]
-    limits: list[str] = field(default_factory=list)
+    @property
+    def main(self) -> list[DrawnClaim]:
+        return [claim for claim in self.claims if claim.about.main]
 
     @property
     def sections(self) -> dict[str, list[DrawnClaim]]:
-        """Claims that are not main claims, by section, in the order of the paper."""
-        sections: dict[str, list[DrawnClaim]] = {}
-        for claim in sorted(self.others, key=lambda claim: _in_paper(claim.section)):
-            sections.setdefault(claim.section, []).append(claim)
-        return sections
+        """Claims that are not main claims, by the section that argues for them, in the order of the paper."""
+        sections: dict[str, list[DrawnClaim]] = defaultdict(list)
+        for claim in self.claims:
+            if not claim.about.main:
+                sections[section(claim.about.places)].append(claim)
+        return dict(sorted(sections.items(), key=lambda item: _in_paper(item[0])))
+
+    @cached_property
+    def counts(self) -> dict[str, dict[str, int]]:
+        """Numbers of verdicts: on print, on our runs, and on our runs with each comparison once."""
+        ran = [claim for claim in self.claims if claim.runs]
+        counts = {
+            "print": Counter(claim.judged.verdict for claim in self.claims),
+            "runs": Counter(claim.runs for claim in ran),
+            "once": Counter(claim.runs for claim in ran if not claim.row.get("same_as")),
+        }
+        return {name: {state: count[state] for state in ORDER[name] if count[state]} for name, count in counts.items()}
+
+    @cached_property
+    def readers(self) -> dict[str, list[DrawnClaim]]:
+        """Claims about each cell and figure, by its id on the page."""
+        readers: dict[str, list[DrawnClaim]] = {}
+        for claim in self.claims:
+            for link in claim.links:
+                readers.setdefault(link.id, []).append(claim)
+        return readers
+
+    @property
+    def limits(self) -> list[str]:
+        """Sentences on what the intervals do not cover."""
+        return self.judged_runs.get("limits", [])
 
     @property
     def ran(self) -> bool:
@@ -106,19 +130,10 @@ class PaperClaims:
         return any(state != "no data" for state in self.counts["runs"])
 
     @property
-    def count(self) -> int:
-        return len(self.main) + len(self.others)
-
-    @property
     def verdicts(self) -> list[str]:
         """Names, as on pages, of all verdicts that its claims have."""
         on_print, on_runs = self.counts["print"], self.counts["runs"]
         return [*map(ON_PRINT.__getitem__, on_print), *map(SEEN.__getitem__, on_runs)]
-
-    @property
-    def repeated(self) -> int:
-        """Number of claims that rest on another claim's comparison and share its verdict."""
-        return sum(bool(claim.same_as) for claim in (*self.main, *self.others))
 
 
 def draw_claims(folder: Path, boxes: Boxes, verdicts: Path | None = None) -> PaperClaims:
@@ -137,62 +152,23 @@ def draw_claims(folder: Path, boxes: Boxes, verdicts: Path | None = None) -> Pap
             by_bar[row["bar"]] += [*([_difference(row)] if row["interval"] else []), *_controls(row).values()]
         scales = {bar: reach(differences) for bar, differences in by_bar.items()}
 
-    claims: list[DrawnClaim] = []
-    readers: dict[str, list[DrawnClaim]] = {}
+    claims = []
     for judged in judge_paper(folder):
-        cells = links(judged, paper, boxes)
         row = rows.get(judged.claim.key, {})
         rival, missing = "", []
         if row.get("interval") and not judged.error:
             rival = against(judged.claim, row, paper, tables)
             missing = list(notes(row, _covered(judged.claim, row, paper, boxes)))
-        comparisons = list(_comparisons(row, rival, missing, scales.get(row.get("bar"), 1.0)))
-        claim = _draw(judged, cells, row, comparisons, _where(row, judged_runs.get("scale", "")))
+        facts = {"our runs": _where(row, judged_runs.get("scale", "")), **_facts(judged.claim, row)}
+        claim = DrawnClaim(
+            judged,
+            row,
+            {name: text for name, text in facts.items() if text},
+            list(_comparisons(row, rival, missing, scales.get(row.get("bar"), 1.0))),
+            links(judged, paper, boxes),
+        )
         claims.append(claim)
-        for link in cells:
-            readers.setdefault(link.box or link.href.removeprefix("#"), []).append(claim)
-    counts = {
-        "print": Counter(claim.print for claim in claims),
-        "runs": Counter(claim.runs for claim in claims if claim.runs),
-        "once": Counter(claim.runs for claim in claims if claim.runs and not claim.same_as),
-    }
-    return PaperClaims(
-        main=[claim for claim in claims if claim.main],
-        others=[claim for claim in claims if not claim.main],
-        counts={name: {state: count[state] for state in ORDER[name] if count[state]} for name, count in counts.items()},
-        scale=judged_runs.get("scale", ""),
-        labels=judged_runs.get("labels", []),
-        limits=judged_runs.get("limits", []),
-        readers=readers,
-    )
-
-
-def _draw(
-    judged: Judged,
-    cells: list[CellLink],
-    row: Mapping[str, Any],
-    comparisons: list[Comparison],
-    where: str,
-) -> DrawnClaim:
-    claim = judged.claim
-    return DrawnClaim(
-        id=f"claim-{claim.key}",
-        key=claim.key,
-        text=claim.text,
-        places=", ".join(map(place, claim.places)),
-        section=section(claim.places),
-        kind=claim.kind,
-        main=claim.main,
-        print=judged.verdict,
-        why=judged.why,
-        runs=row.get("state", ""),
-        diverged=bool(row.get("diverged")),
-        same_as=row.get("same_as", ""),
-        facts={name: text for name, text in {"our runs": where, **_facts(claim, row)}.items() if text},
-        comparisons=comparisons,
-        cells=cells[:SHOWN],
-        more=max(0, len(cells) - SHOWN),
-    )
+    return PaperClaims(claims, judged_runs)
 
 
 def _where(row: Mapping[str, Any], scale: str) -> str:
@@ -245,9 +221,9 @@ def links(judged: Judged, paper: PrintedPaper, boxes: Boxes) -> list[CellLink]:
     for value in values:
         kind, number = value.place.split()
         if kind == "figure":
-            links_found[CellLink(f"Figure {number}", href=f"#f{int(number):02d}")] = None
+            links_found[CellLink(f"Figure {number}", f"f{int(number):02d}", is_box=False)] = None
         elif box := boxes.get((value.place, "/".join(value.parts))):
-            links_found[CellLink(f"Table {number}: {box.title}", box=box.id)] = None
+            links_found[CellLink(f"Table {number}: {box.title}", box.id, is_box=True)] = None
     return list(links_found)
 
 

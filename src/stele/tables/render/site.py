@@ -33,6 +33,14 @@ NAV = (
     Link("How", "how.html"),
     Link("Search", "search.html"),
 )
+PAGES = {  # the site's own pages, with their titles
+    "index": "Stele",
+    "claims": "All claims",
+    "models": "Models",
+    "benchmarks": "Benchmarks",
+    "how": "How each number was made",
+    "search": "Search",
+}
 OF_MODEL = {
     *("base", "recipe", "override", "checkpoint", "snapshot_of", "encoding", "licence", "parameters", "trained_on")
 }
@@ -123,7 +131,7 @@ class Contents:
     """
 
     papers: Sequence[PaperPages]
-    claims: Mapping[str, PaperClaims | None]
+    claims: Mapping[str, PaperClaims]
     rows: Sequence[SiteRow]
     trainings: Sequence[Mapping[str, Any]]
     finetunings: Sequence[Mapping[str, Any]]
@@ -144,79 +152,67 @@ class Contents:
     def generated(self) -> bool:
         return any(label.startswith(GENERATED) for label in self.labels)
 
+    @cached_property
+    def models(self) -> dict[str, list[SiteRow]]:
+        return dict(sorted(by(self.rows, "model").items()))
+
+    @cached_property
+    def benchmarks(self) -> list[dict[str, Any]]:
+        """Facts of each benchmark with its rows."""
+        known = catalogue.entries(Benchmark)
+        listed = []
+        for key, of_benchmark in by(self.rows, "benchmark").items():
+            facts = known[key].model_dump(mode="json", include=OF_BENCHMARK) if key in known else {}
+            languages = sorted({code for row in of_benchmark for code in row.languages})
+            if its := facts.get("languages"):
+                share = f"{len(languages)} of its {len(its)}" if {*languages} <= {*its} else str(len(languages))
+                facts["languages"] = f"{share} here: {', '.join(languages)}"
+            title = known[key].title if key in known else key  # a user's own benchmark has no title
+            entry = {"key": key, "title": title, "facts": facts, "rows": of_benchmark}
+            listed.append(entry | {"count": len(languages)})
+        return listed
+
+    def checked(self, kind: str, unchecked: str) -> int:
+        """Number of claims that have a verdict of a kind, on print or on runs."""
+        counts = [of_paper.counts[kind] for of_paper in self.claims.values()]
+        return sum(count for of_paper in counts for state, count in of_paper.items() if state != unchecked)
+
+    @property
+    def was_run(self) -> Iterator[tuple[str, str]]:
+        """Pairs of name and text of facts counted from the results: data, models, trainings, results."""
+        rows = [row for row in self.rows if row.result.benchmark != "parameters"]
+        languages = {code for row in rows for pair in row.languages for code in pair.split("-")}
+        yield "data", f"{'synthetic' if self.generated else 'real'} text, {amount(len(languages), 'language')}"
+        counted = [row.result for row in self.rows if row.result.benchmark == "parameters"]
+        averages = [next(iter(result.metrics.values())).average for result in counted]
+        if sizes := [size for size in averages if size is not None]:
+            smallest, largest = (f"{size / 1e6:.2f}" for size in (min(sizes), max(sizes)))
+            yield "models", f"{smallest} M{f' to {largest} M' if largest != smallest else ''} parameters"
+        counts = Counter(facts.get("job") for facts in self.ancestry.values())
+        for name, job, trainings in (
+            ("pretraining", "pretrain", self.trainings),
+            ("fine-tuning", "finetune", self.finetunings),
+        ):
+            costs = {
+                "steps": [training["steps"] for training in trainings if "steps" in training],
+                "CPU-seconds": [training["cpu_seconds"] for training in trainings if "cpu_seconds" in training],
+            }
+            medians = [f"{statistics.median(values):,.0f} {unit}" for unit, values in costs.items() if values]
+            if counts[job] and medians:
+                yield name, f"{counts[job]} trainings; the median one took {' and '.join(medians)}"
+        results = sum(len(row.result.seed_names) for row in rows)
+        yield "results", f"{results}, each a model, a benchmark and a pair of seeds"
+
 
 def texts(contents: Contents) -> Iterator[tuple[str, str]]:
     """Yields file name and content of the site's own pages."""
-    papers, labels = contents.papers, contents.labels
-    claims = {paper: of_paper for paper, of_paper in contents.claims.items() if of_paper}
-    yield "index.html", _index(contents, claims)
-    verdicts = list(dict.fromkeys(verdict for of_paper in claims.values() for verdict in of_paper.verdicts))
-    listed = {"papers": papers, "claims": claims, "verdicts": verdicts}
-    yield "claims.html", page("site/claims", labels, NAV, title="All claims", **listed)
-    models = by(contents.rows, "model")
-    listed = [
-        {"key": key, "label": model_label(key), "made": _origin(key), "rows": len(of_model)}
-        for key, of_model in sorted(models.items())
-    ]
-    yield "models.html", page("site/models", labels, NAV, title="Models", models=listed)
-    for key, rows in models.items():
+    for name, title in PAGES.items():
+        yield f"{name}.html", page(f"site/{name}", contents.labels, NAV, title=title, contents=contents, **WORDS)
+    for key, rows in contents.models.items():
         yield f"model-{key}.html", _model(key, rows, contents)
-    benchmarks = _benchmarks(contents.rows)
-    yield "benchmarks.html", page("site/benchmarks", labels, NAV, title="Benchmarks", benchmarks=benchmarks)
-    yield "how.html", page("site/how", labels, NAV, title="How each number was made", facts=contents.about, terms=TERMS)
-    entries = {"papers": papers, "claims": claims, "models": models, "benchmarks": benchmarks}
-    yield "search.html", page("site/search", labels, NAV, title="Search", model_title=model_title, **entries)
 
 
-def _index(contents: Contents, claims: Mapping[str, PaperClaims]) -> str:
-    return page(
-        "site/index",
-        contents.labels,
-        NAV,
-        title="Stele",
-        papers=contents.papers,
-        claims=claims,
-        on_print=_checked(claims, "print", "not checkable"),
-        on_runs=_checked(claims, "runs", "no data"),
-        was_run=dict(_was_run(contents)),
-        generated=contents.generated,
-        meanings=MEANINGS,
-        limits=list(dict.fromkeys(limit for of_paper in claims.values() for limit in of_paper.limits)),
-    )
-
-
-def _checked(claims: Mapping[str, PaperClaims], kind: str, unchecked: str) -> int:
-    """Number of claims that have a verdict of a kind, on print or on runs."""
-    counts = [of_paper.counts[kind] for of_paper in claims.values()]
-    return sum(count for of_paper in counts for state, count in of_paper.items() if state != unchecked)
-
-
-def _was_run(contents: Contents) -> Iterator[tuple[str, str]]:
-    """Yields name and text of facts counted from the results: data, models, trainings, results."""
-    rows = [row for row in contents.rows if row.result.benchmark != "parameters"]
-    languages = {code for row in rows for pair in row.languages for code in pair.split("-")}
-    yield "data", f"{'synthetic' if contents.generated else 'real'} text, {amount(len(languages), 'language')}"
-    counted = [row.result for row in contents.rows if row.result.benchmark == "parameters"]
-    averages = [next(iter(result.metrics.values())).average for result in counted]
-    if sizes := [size for size in averages if size is not None]:
-        smallest, largest = (f"{size / 1e6:.2f}" for size in (min(sizes), max(sizes)))
-        yield "models", f"{smallest} M{f' to {largest} M' if largest != smallest else ''} parameters"
-    counts = Counter(facts.get("job") for facts in contents.ancestry.values())
-    for name, job, trainings in (
-        ("pretraining", "pretrain", contents.trainings),
-        ("fine-tuning", "finetune", contents.finetunings),
-    ):
-        costs = {
-            "steps": [training["steps"] for training in trainings if "steps" in training],
-            "CPU-seconds": [training["cpu_seconds"] for training in trainings if "cpu_seconds" in training],
-        }
-        medians = [f"{statistics.median(values):,.0f} {unit}" for unit, values in costs.items() if values]
-        if counts[job] and medians:
-            yield name, f"{counts[job]} trainings; the median one took {' and '.join(medians)}"
-    yield "results", f"{sum(len(row.result.seed_names) for row in rows)}, each a model, a benchmark and a pair of seeds"
-
-
-def _origin(key: str) -> str:
+def origin(key: str) -> str:
     """Origin of a model in a few words: recipe with the keys that it changes, and base; checkpoint; or snapshot."""
     models = catalogue.entries(Model)
     if key not in models:
@@ -231,11 +227,8 @@ def _origin(key: str) -> str:
 def _model(key: str, rows: Sequence[SiteRow], contents: Contents) -> str:
     models = catalogue.entries(Model)
     known = models[key].model_dump(mode="json", exclude_defaults=True, include=OF_MODEL) if key in models else {}
-    recipes = [
-        facts["recipe"]
-        for facts in contents.ancestry.values()
-        if facts.get("job") == "pretrain" and facts.get("model") == key and "recipe" in facts
-    ]
+    ancestors = contents.ancestry.values()
+    trained = [facts for facts in ancestors if (facts.get("job"), facts.get("model")) == ("pretrain", key)]
     pretrainings = sorted(
         (training for training in contents.trainings if training["model"] == key), key=lambda training: training["seed"]
     )
@@ -249,7 +242,7 @@ def _model(key: str, rows: Sequence[SiteRow], contents: Contents) -> str:
         stand_in=STAND_IN if any(STAND_IN in row.result.labels for row in rows) else "",
         facts=known,
         rows=rows,
-        recipe=recipes[0] if recipes else {},
+        recipe=next((facts["recipe"] for facts in trained if "recipe" in facts), {}),
         curves=[{"picture": draw_curve(curve), "words": curve.words} for curve in curves(pretrainings)],
         cost=list(_cost(pretrainings, finetunings)),
     )
@@ -262,21 +255,6 @@ def _cost(pretrainings: Sequence[Mapping[str, Any]], finetunings: Sequence[Mappi
         devices = ", ".join(sorted({training["device"] for training in trainings if "device" in training}))
         if seconds:
             yield f"{name} took {sum(seconds) / len(seconds):.0f} CPU-seconds on average of {len(seconds)} ({devices})."
-
-
-def _benchmarks(rows: Sequence[SiteRow]) -> list[dict[str, Any]]:
-    known = catalogue.entries(Benchmark)
-    listed = []
-    for key, of_benchmark in by(rows, "benchmark").items():
-        facts = known[key].model_dump(mode="json", include=OF_BENCHMARK) if key in known else {}
-        languages = sorted({code for row in of_benchmark for code in row.languages})
-        if its := facts.get("languages"):
-            share = f"{len(languages)} of its {len(its)}" if {*languages} <= {*its} else str(len(languages))
-            facts["languages"] = f"{share} here: {', '.join(languages)}"
-        title = known[key].title if key in known else key  # a user's own benchmark has no title
-        entry = {"key": key, "title": title, "facts": facts, "rows": of_benchmark}
-        listed.append(entry | {"count": len(languages)})
-    return listed
 
 
 def model_title(key: str) -> str:
@@ -292,3 +270,12 @@ def by(rows: Sequence[SiteRow], key: str) -> dict[str, list[SiteRow]]:
     for row in rows:
         groups.setdefault(getattr(row.result, key), []).append(row)
     return groups
+
+
+WORDS = {
+    "meanings": MEANINGS,
+    "terms": TERMS,
+    "model_label": model_label,
+    "model_title": model_title,
+    "origin": origin,
+}
