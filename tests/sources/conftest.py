@@ -158,7 +158,7 @@ def local(tiny, tmp_path) -> Path:
 
 
 @pytest.fixture
-def run(tmp_path):
+def run(tmp_path, capsys):
     from ten_tokens import Run
 
-    return Run(tmp_path)
+    return Run(tmp_path, capsys)

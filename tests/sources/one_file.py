@@ -4,6 +4,8 @@ import hashlib
 import json
 from pathlib import Path
 
+from runs import SourceRun
+
 from stele.catalogue.datasets import mirror_path
 from stele.command import cli
 from stele.files.atomic import MARK
@@ -32,13 +34,10 @@ def source(**changes) -> dict:
     } | changes
 
 
-class Run:
-    """The command, with its folders."""
-
-    def __init__(self, folder: Path) -> None:
+class Run(SourceRun):
+    def __init__(self, folder: Path, capsys) -> None:
+        super().__init__(folder / "resources/datasets/set/all/record.json", folder / "state", capsys)
         self.folder = folder
-        self.output = folder / "resources" / "datasets" / "set" / "all" / "record.json"
-        self.state = folder / "state"
 
     def arguments(self, entry: dict, *flags: str, part: str = "all") -> list[str]:
         where = ["--state", str(self.state), "--output", str(self.output), "--attempts", "3", "--backoff", "0.001"]
@@ -46,10 +45,6 @@ class Run:
 
     def __call__(self, entry: dict, *flags: str, part: str = "all") -> int:
         return cli.main(self.arguments(entry, *flags, part=part))
-
-    @property
-    def record(self) -> dict:
-        return json.loads(self.output.read_text())
 
     def have(self) -> list[str]:
         return sorted(

@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 import torch
+from runs import SourceRun
 from safetensors.torch import load_file
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import AutoModel, BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
@@ -62,10 +63,9 @@ def publish(folder: Path, site=None, mirror: Path | None = None, repo: str = REP
                 shutil.copy(path, mirror / place)
 
 
-class Run:
-    def __init__(self, folder: Path) -> None:
-        self.output = folder / "checkpoints" / "tiny" / "record.json"
-        self.state = folder / "state"
+class Run(SourceRun):
+    def __init__(self, folder: Path, capsys) -> None:
+        super().__init__(folder / "checkpoints/tiny/record.json", folder / "state", capsys)
 
     def __call__(self, *flags: str, source: dict | None = None) -> int:
         source = {"checkpoint": REPO, "licence": "MIT"} if source is None else source
@@ -75,10 +75,6 @@ class Run:
     @property
     def folder(self) -> Path:
         return self.output.parent
-
-    @property
-    def record(self) -> dict:
-        return json.loads(self.output.read_text())
 
 
 def embed(folder: Path):

@@ -61,17 +61,17 @@ def test_a_chat_template_comes_along_and_weights_in_one_format_only(run, local, 
 
 
 @pytest.mark.parametrize("place", ["hub", "folder"])
-def test_an_adapter_beside_the_weights_is_refused_before_them(run, local, site, capsys, place):
+def test_an_adapter_beside_the_weights_is_refused_before_them(run, local, site, place):
     (local / hub.ADAPTER).write_text(json.dumps({"peft_type": "LORA"}))
     publish(local, site)
-    assert run(*(("--mirrors", site.address, "--offline") if place == "hub" else ("--path", str(local)))) == 1
-    assert "adapter_config.json: adapters are not supported" in capsys.readouterr().err
+    where = ("--mirrors", site.address, "--offline") if place == "hub" else ("--path", str(local))
+    assert "adapter_config.json: adapters are not supported" in run.refused(*where)
     assert not [request for request in site.requests if request.path.endswith(".safetensors")]
 
 
 @pytest.mark.parametrize("place", ["hub", "folder"])
 @pytest.mark.parametrize("below", ["0_StaticEmbedding", "."])
-def test_vectors_of_tokens_alone_are_a_checkpoint(run, local, site, tmp_path, capsys, place, below):
+def test_vectors_of_tokens_alone_are_a_checkpoint(run, local, site, tmp_path, place, below):
     """As sentence-transformers saves them, or as model2vec does, with a config.json that is no transformer's."""
     import torch
     from safetensors.torch import save_file
@@ -90,11 +90,11 @@ def test_vectors_of_tokens_alone_are_a_checkpoint(run, local, site, tmp_path, ca
     (proof,) = run.record["models"].values()
     assert (proof["model_type"], proof["dimension"], proof["vocabulary"]) == ("StaticEmbedding", 6, 10)
     assert load_encoder(run.folder).encode(["what is a stele ?"], "query").shape == (1, 6)
-    assert run(*where) == 1 and "has no layers to train" in capsys.readouterr().err
-    assert run(*where, "--generator") == 1 and "no model in it" in capsys.readouterr().err
+    assert "has no layers to train" in run.refused(*where)
+    assert "no model in it" in run.refused(*where, "--generator")
 
 
-def test_generated_checkpoints_are_stand_ins_and_checked_by_their_manifest(run, local, tmp_path, capsys):
+def test_generated_checkpoints_are_stand_ins_and_checked_by_their_manifest(run, local, tmp_path):
     publish(local, mirror=(mirror := tmp_path / "mirror"))
     base = mirror / "huggingface.co" / REPO
     files = {
@@ -108,7 +108,7 @@ def test_generated_checkpoints_are_stand_ins_and_checked_by_their_manifest(run, 
     assert run.record["labels"] == [STAND_IN] and run.record["origin"] == "generated"
     config = base / "resolve" / "main" / "config.json"
     config.write_text(config.read_text() + " ")
-    assert run(*flags) == 1 and "config.json" in capsys.readouterr().err
+    assert "config.json" in run.refused(*flags)
 
 
 HOSTILE = (
@@ -136,10 +136,8 @@ def test_a_repository_cannot_write_elsewhere(run, local, site, tmp_path, capsys,
     new = [path for path in tmp_path.rglob("*") if path.is_file() and path not in before]
     assert users_file.read_text() == "the user's" and all(run.state in path.parents for path in new if code)
     if name or source == "weight_map":  # a module without a folder is the repository's own
-        assert code == 1
-        assert repr(name)[1:-1] in (message := capsys.readouterr().err) and (
-            "outside its folder" in message or not name
-        )
+        message = capsys.readouterr().err
+        assert code == 1 and repr(name)[1:-1] in message and ("outside its folder" in message or not name)
         assert not [request.path for request in site.requests if "own.txt" in request.path]
 
 
@@ -150,9 +148,8 @@ def test_a_repository_cannot_write_elsewhere(run, local, site, tmp_path, capsys,
         ({"checkpoint": REPO, "revision": "../../../x"}, "outside its folder"),
     ],
 )
-def test_an_id_or_a_revision_cannot_lead_elsewhere(run, source, message, capsys, tmp_path):
-    assert run("--mirrors", str(tmp_path), "--offline", source=source) == 1
-    assert message in capsys.readouterr().err
+def test_an_id_or_a_revision_cannot_lead_elsewhere(run, source, message, tmp_path):
+    assert message in run.refused("--mirrors", str(tmp_path), "--offline", source=source)
 
 
 def test_a_checkpoint_is_not_written_over_a_file_or_through_a_link(tmp_path):
@@ -166,24 +163,22 @@ def test_a_checkpoint_is_not_written_over_a_file_or_through_a_link(tmp_path):
     assert not (tmp_path / "other.txt").exists() and (folder / "there").read_text() == "first"
 
 
-def test_a_checkpoint_s_file_that_the_hub_lacks_is_named(run, local, site, capsys):
+def test_a_checkpoint_s_file_that_the_hub_lacks_is_named(run, local, site):
     publish(local, site)
     flags = ("--mirrors", site.address, "--offline")
     del site.files[f"/huggingface.co/{REPO}/resolve/main/model.safetensors"]
-    assert run(*flags) == 1 and "no weights" in capsys.readouterr().err
-    assert run(*flags, source={"checkpoint": "owner/absent"}) == 1
-    message = capsys.readouterr().err
+    assert "no weights" in run.refused(*flags)
+    message = run.refused(*flags, source={"checkpoint": "owner/absent"})
     assert "owner/absent/resolve/main/config.json" in message and "models: {tiny: {checkpoint: FOLDER}}" in message
-    assert run(*flags, source={"checkpoint": REPO, "files": ["config.json", "model.safetensors"]}) == 1
-    assert "model.safetensors" in capsys.readouterr().err
+    listed = {"checkpoint": REPO, "files": ["config.json", "model.safetensors"]}
+    assert "model.safetensors" in run.refused(*flags, source=listed)
 
 
-def test_a_server_in_trouble_is_not_an_absent_file(run, local, site, capsys):
+def test_a_server_in_trouble_is_not_an_absent_file(run, local, site):
     """An optional file may be absent; that nobody answers for it must not make it so."""
     publish(local, site)
     site.faults[f"/huggingface.co/{REPO}/resolve/main/modules.json"] = [{"status": 503}] * 9
-    assert run("--mirrors", site.address, "--offline") == 1
-    assert "modules.json" in capsys.readouterr().err
+    assert "modules.json" in run.refused("--mirrors", site.address, "--offline")
 
 
 @pytest.mark.parametrize(
@@ -195,25 +190,23 @@ def test_a_server_in_trouble_is_not_an_absent_file(run, local, site, capsys):
     ],
 )
 @pytest.mark.parametrize("place", ["hub", "folder"])
-def test_code_is_refused_before_the_weights_are_fetched(run, local, site, capsys, file, text, said, place):
+def test_code_is_refused_before_the_weights_are_fetched(run, local, site, file, text, said, place):
     """By the twin's name, where the catalogue knows one of the same weights without code."""
     (local / file).write_text(text)
     publish(local, site)
     source = {"checkpoint": REPO, "instead": "take other/repository, which has the same weights"}
     where = ("--mirrors", site.address, "--offline") if place == "hub" else ("--path", str(local))
-    assert run(*where, source=source) == 1
-    error = capsys.readouterr().err
+    error = run.refused(*where, source=source)
     assert (f"{REPO} (main): {file}" if place == "hub" else f"{local}/{file}") in error and said in error
     assert ("take other/repository" in error) == (said == "auto_map")
     assert not any("model.safetensors" in request.path for request in site.requests) and not run.folder.exists()
 
 
-def test_weights_released_elsewhere_are_asked_for(run, capsys):
+def test_weights_released_elsewhere_are_asked_for(run):
     released = {"dataset": "msm_base", "where": "the signed link in the README of shunyuzh/MSM"}
-    assert run(source={"released": released}) == 1
-    message = capsys.readouterr().err
+    message = run.refused(source={"released": released})
     assert "signed link" in message and "user_data: {msm_base: YOUR_FOLDER}" in message
-    assert run(source={}) == 1 and "models: {tiny: {checkpoint: YOUR_FOLDER}}" in capsys.readouterr().err
+    assert "models: {tiny: {checkpoint: YOUR_FOLDER}}" in run.refused(source={})
 
 
 def test_a_local_stand_in_keeps_its_label(run, local):

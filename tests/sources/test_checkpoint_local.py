@@ -107,7 +107,7 @@ def test_a_sentence_transformers_folder_is_kept_whole(run, local):
     assert "2_Dense/pytorch_model.bin" not in have and list(run.record["models"]) == ["."]
 
 
-def test_a_pickle_that_needs_code_is_refused_and_not_run(run, local, capsys):
+def test_a_pickle_that_needs_code_is_refused_and_not_run(run, local):
     class Trap:
         def __reduce__(self):
             return os.mkdir, (str(run.output.parent.parent / "trapped"),)
@@ -116,9 +116,8 @@ def test_a_pickle_that_needs_code_is_refused_and_not_run(run, local, capsys):
     for protocol, write in (("torch", torch.save), ("plain", lambda o, p: p.write_bytes(pickle.dumps(o, protocol=2)))):
         (local / "model.safetensors").unlink(missing_ok=True)
         write({"weight": Trap()}, local / "pytorch_model.bin")
-        assert run("--path", str(local)) == 1, protocol
-        message = capsys.readouterr().err
-        assert "pytorch_model.bin" in message and ("needs code" in message or "not a readable" in message)
+        message = run.refused("--path", str(local))
+        assert "pytorch_model.bin" in message and ("needs code" in message or "not a readable" in message), protocol
         assert not (run.output.parent.parent / "trapped").exists() and not run.output.parent.exists()
 
 
@@ -138,79 +137,70 @@ def test_shared_memory_becomes_separate_tensors(tmp_path):
     assert all(torch.equal(actual[name], tensor) for name, tensor in shared.items())
 
 
-def test_weights_that_do_not_fit_are_refused(run, local, capsys):
+def test_weights_that_do_not_fit_are_refused(run, local):
     weights = load_file(local / "model.safetensors")
     name = "bert.encoder.layer.0.output.dense.weight"
     save_file({k: v for k, v in weights.items() if k != name}, local / "model.safetensors", {"format": "pt"})
-    assert run("--path", str(local)) == 1
-    message = capsys.readouterr().err
-    assert "encoder.layer.0.output.dense.weight" in message  # and not silently random
+    assert "encoder.layer.0.output.dense.weight" in run.refused("--path", str(local))  # and not silently random
 
 
-def test_a_config_of_another_size_than_the_weights_is_refused_before_memory_is_taken(run, local, capsys):
+def test_a_config_of_another_size_than_the_weights_is_refused_before_memory_is_taken(run, local):
     """Taken at its word, 64,000 dimensions are 60 GB."""
     configured(local, hidden_size=64_000, intermediate_size=256_000)
     before = peak()
-    assert run("--path", str(local)) == 1
-    message = capsys.readouterr().err
+    message = run.refused("--path", str(local))
     assert f"{local}/config.json: needs" in message and "hidden_size 64000" in message
     assert peak() - before < 200
 
 
 @pytest.mark.parametrize("layers", [-1, 0, 10**9])
-def test_a_number_of_layers_that_cannot_be_is_refused(run, local, capsys, layers):
+def test_a_number_of_layers_that_cannot_be_is_refused(run, local, layers):
     configured(local, num_hidden_layers=layers)
-    assert run("--path", str(local)) == 1
-    assert f"{local}/config.json: num_hidden_layers is {layers}" in capsys.readouterr().err
+    assert f"{local}/config.json: num_hidden_layers is {layers}" in run.refused("--path", str(local))
 
 
-def test_layers_that_config_leaves_out_are_refused(run, tmp_path, capsys):
+def test_layers_that_config_leaves_out_are_refused(run, tmp_path):
     local = make(tmp_path / "two", layers=2)
     assert run("--path", str(local)) == 0 and run.record["models"]["."]["parameters"] > 1_000
     configured(local, num_hidden_layers=1)
-    assert run("--path", str(local)) == 1
-    message = capsys.readouterr().err
+    message = run.refused("--path", str(local))
     assert "leaves out (encoder.layer.1);" in message and "num_hidden_layers is 1" in message
 
 
 @pytest.mark.parametrize("name", ["pytorch_model.bin", "model.safetensors"])
-def test_a_pointer_of_git_lfs_is_told_as_one(run, local, capsys, name):
+def test_a_pointer_of_git_lfs_is_told_as_one(run, local, name):
     (local / "model.safetensors").unlink()
     (local / name).write_text(f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 438007537\n")
-    assert run("--path", str(local)) == 1
-    message = capsys.readouterr().err
+    message = run.refused("--path", str(local))
     assert f"{local / name}: is a Git LFS pointer" in message and "git lfs pull" in message and "code" not in message
 
 
 @pytest.mark.parametrize("shard", ["../../outside.bin", "/tmp/outside.bin", "a\\..\\b.bin", "pytorch_model.bin?x", 7])
-def test_an_index_cannot_make_weights_be_written_elsewhere(run, local, tmp_path, capsys, shard):
+def test_an_index_cannot_make_weights_be_written_elsewhere(run, local, tmp_path, shard):
     """`local` lies two folders below: the first name would lead to a file beside the user's own."""
     as_pickle(local)
     weights = torch.load(local / "pytorch_model.bin", weights_only=True)
     (local / "pytorch_model.bin").rename(tmp_path / "outside.bin")
     (local / "pytorch_model.bin.index.json").write_text(json.dumps({"weight_map": dict.fromkeys(weights, shard)}))
     before = sorted(tmp_path.rglob("*"))
-    assert run("--path", str(local)) == 1
-    message = capsys.readouterr().err
+    message = run.refused("--path", str(local))
     assert "pytorch_model.bin.index.json" in message and repr(shard) in message
     assert [path for path in tmp_path.rglob("*") if path.is_file() and path.name != MARK and path not in before] == []
 
 
-def test_an_index_names_shards_that_are_there(run, local, capsys):
+def test_an_index_names_shards_that_are_there(run, local):
     index = {"weight_map": {"bert.embeddings.word_embeddings.weight": "model-00001-of-00001.safetensors"}}
     (local / "model.safetensors.index.json").write_text(json.dumps(index))
-    assert run("--path", str(local)) == 1
-    assert "names model-00001-of-00001.safetensors, which is missing" in capsys.readouterr().err
+    assert "names model-00001-of-00001.safetensors, which is missing" in run.refused("--path", str(local))
 
 
 @pytest.mark.parametrize("name", ["config.json", "model.safetensors.index.json", "tokenizer.json", "x"])
 @pytest.mark.parametrize("index", ["model.safetensors.index.json", "pytorch_model.bin.index.json"])
-def test_an_index_names_files_of_weights_alone(run, local, capsys, index, name):
+def test_an_index_names_files_of_weights_alone(run, local, index, name):
     weights = "model.safetensors" if index.startswith("model") else "pytorch_model.bin"
     as_pickle(local) if weights.endswith(".bin") else None
     (local / index).write_text(json.dumps({"weight_map": {"a": weights, "b": name}}))
-    assert run("--path", str(local)) == 1
-    message = capsys.readouterr().err
+    message = run.refused("--path", str(local))
     assert index in message and repr(name) in message and "holds no weights" in message
 
 
@@ -222,28 +212,27 @@ def test_weights_that_claim_more_than_the_file_holds_are_not_written(tmp_path):
     assert not (tmp_path / "w.safetensors").exists()
 
 
-def test_a_tokenizer_of_another_model_or_damaged_numbers_are_refused(run, local, capsys):
+def test_a_tokenizer_of_another_model_or_damaged_numbers_are_refused(run, local):
     weights = load_file(local / "model.safetensors")
     name = "bert.embeddings.word_embeddings.weight"
     small = {k: v[:9].clone() if v.shape[:1] == (10,) else v for k, v in weights.items()}
     save_file(small, local / "model.safetensors", {"format": "pt"})
     configured(local, vocab_size=9)
-    assert run("--path", str(local)) == 1 and "give those of one model" in capsys.readouterr().err
+    assert "give those of one model" in run.refused("--path", str(local))
     weights[name] = torch.full_like(weights[name], float("nan"))
     save_file(weights, local / "model.safetensors", {"format": "pt"})
     configured(local, vocab_size=10)
-    assert run("--path", str(local)) == 1 and "NaN or infinite" in capsys.readouterr().err
+    assert "NaN or infinite" in run.refused("--path", str(local))
     settings = json.loads((local / "tokenizer_config.json").read_text())
     (local / "tokenizer_config.json").write_text(json.dumps(settings | {"pad_token": None}))
-    assert run("--path", str(local)) == 1 and "no padding token" in capsys.readouterr().err
+    assert "no padding token" in run.refused("--path", str(local))
 
 
-def test_folders_that_are_no_checkpoint_say_what_they_hold(run, local, tmp_path, capsys):
+def test_folders_that_are_no_checkpoint_say_what_they_hold(run, local, tmp_path):
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "model.pt").write_bytes(b"")
-    assert run("--path", str(tmp_path / "other")) == 1 and "model.pt" in capsys.readouterr().err
-    assert run("--path", str(tmp_path / "none")) == 1 and "this folder does not exist" in capsys.readouterr().err
+    assert "model.pt" in run.refused("--path", str(tmp_path / "other"))
+    assert "this folder does not exist" in run.refused("--path", str(tmp_path / "none"))
     for name, what in (("model.safetensors", "weights"), ("tokenizer.json", "tokenizer")):
         (local / name).unlink()
-        assert run("--path", str(local)) == 1
-        assert f"{local}: no {what}" in capsys.readouterr().err  # and not the folder that was being made
+        assert f"{local}: no {what}" in run.refused("--path", str(local))  # and not the folder that was being made

@@ -64,15 +64,14 @@ REFUSED = {
 
 @pytest.mark.parametrize("place", ["hub", "folder"])
 @pytest.mark.parametrize(("damage", "encoding", "said"), REFUSED.values(), ids=REFUSED)
-def test_what_cannot_be_used_is_refused_before_the_weights(run, local, site, capsys, damage, encoding, said, place):
+def test_what_cannot_be_used_is_refused_before_the_weights(run, local, site, damage, encoding, said, place):
     """In one sentence that names the repository or the folder; weights that cannot be read are never looked at."""
     damage(local)
     (local / "model.safetensors").write_bytes(b"no weights")
     publish(local, site)
     where = ("--mirrors", site.address, "--offline") if place == "hub" else ("--path", str(local))
     asked = () if encoding is None else ("--encoding", json.dumps(encoding))
-    assert run(*where, *asked) == 1
-    message = capsys.readouterr().err
+    message = run.refused(*where, *asked)
     errors = [line for line in message.splitlines() if "stele: error: " in line]
     assert len(errors) == 1 and "Traceback" not in message and said in errors[0]
     assert (f"{REPO}/resolve/main" if place == "hub" else str(local)) in errors[0]
@@ -81,7 +80,7 @@ def test_what_cannot_be_used_is_refused_before_the_weights(run, local, site, cap
 
 
 @pytest.mark.parametrize("place", ["hub", "folder"])
-def test_settings_alone_are_taken_and_checked_without_the_weights(run, local, site, capsys, place):
+def test_settings_alone_are_taken_and_checked_without_the_weights(run, local, site, place):
     """As before an evaluation is planned: so that its size is known, and what cannot be used is refused."""
     (local / "model.safetensors").write_bytes(b"no weights")
     publish(local, site)
@@ -95,30 +94,28 @@ def test_settings_alone_are_taken_and_checked_without_the_weights(run, local, si
     set_type(local, "t5")
     publish(local, site)
     shutil.rmtree(run.state, ignore_errors=True)
-    assert run(*where, *asked) == 1 and "model type 't5' is not supported" in capsys.readouterr().err
+    assert "model type 't5' is not supported" in run.refused(*where, *asked)
     assert not (run.state / "settings").exists()
 
 
 @pytest.mark.parametrize(("file", "what"), [("tokenizer.json", "tokenizer"), ("model.safetensors", "weights")])
-def test_a_folder_without_a_tokenizer_or_weights_is_refused_when_its_use_is_planned(run, local, capsys, file, what):
+def test_a_folder_without_a_tokenizer_or_weights_is_refused_when_its_use_is_planned(run, local, file, what):
     (local / file).unlink()
-    assert run("--path", str(local), "--settings-only") == 1
-    assert f"{local}: no {what} (want one of {file}," in capsys.readouterr().err
+    assert f"{local}: no {what} (want one of {file}," in run.refused("--path", str(local), "--settings-only")
 
 
-def test_a_repository_that_is_not_there_gets_the_nearest_name(run, site, capsys):
-    source = {"checkpoint": "intfloat/multilingual-e5-smal"}
-    assert run("--mirrors", site.address, "--offline", "--settings-only", source=source) == 1
-    assert "did you mean 'intfloat/multilingual-e5-small'?" in capsys.readouterr().err
-    assert run("--mirrors", site.address, "--offline", source={"checkpoint": "nobody/has-this"}) == 1
-    assert "did you mean" not in capsys.readouterr().err
+def test_a_repository_that_is_not_there_gets_the_nearest_name(run, site):
+    where, typo = ("--mirrors", site.address, "--offline"), {"checkpoint": "intfloat/multilingual-e5-smal"}
+    said = run.refused(*where, "--settings-only", source=typo)
+    assert "did you mean 'intfloat/multilingual-e5-small'?" in said
+    assert "did you mean" not in run.refused(*where, source={"checkpoint": "nobody/has-this"})
 
 
-def test_named_files_are_fetched_weights_last(run, local, site, capsys):
+def test_named_files_are_fetched_weights_last(run, local, site):
     set_type(local, "t5")
     publish(local, site)
     source = {"checkpoint": REPO, "files": ["model.safetensors", "config.json", "tokenizer.json"]}
-    assert run("--mirrors", site.address, "--offline", source=source) == 1 and "'t5'" in capsys.readouterr().err
+    assert "'t5'" in run.refused("--mirrors", site.address, "--offline", source=source)
     assert not [request for request in site.requests if request.path.endswith(".safetensors")]
 
 

@@ -24,8 +24,8 @@ from tests.waiting import wait_for
 
 
 @pytest.fixture
-def run(tmp_path):
-    return Run(tmp_path)
+def run(tmp_path, capsys):
+    return Run(tmp_path, capsys)
 
 
 @pytest.fixture
@@ -73,15 +73,14 @@ def test_a_mirror_with_a_damaged_copy_is_passed_over(run, mirror, site):
     assert (run.output.parent / "corpus.txt").read_bytes() == TEXT
 
 
-def test_on_a_full_disk_no_other_place_is_asked(run, mirror, site, capsys, monkeypatch):
+def test_on_a_full_disk_no_other_place_is_asked(run, mirror, site, monkeypatch):
     """The copy that does not fit is removed, and as much would be fetched until the disk is full again."""
 
     def full(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr("stele.sources.download.places.shutil.copyfile", full)
-    assert run(source(), "--mirrors", str(mirror), site.address) == 1
-    assert "the disk is full" in capsys.readouterr().err and not site.requests
+    assert "the disk is full" in run.refused(source(), "--mirrors", str(mirror), site.address) and not site.requests
 
 
 def test_the_network_is_asked_last_with_its_alternatives(run, site):
@@ -94,11 +93,10 @@ def test_the_network_is_asked_last_with_its_alternatives(run, site):
     )
 
 
-def test_offline_asks_nobody_and_says_the_ways_out(run, site, capsys):
+def test_offline_asks_nobody_and_says_the_ways_out(run, site):
     site.files["/corpus.txt"] = TEXT
     url = f"{site.address}/corpus.txt"
-    assert run(source(file={"url": url}), "--offline", "--mirrors", str(run.folder)) == 1
-    message = capsys.readouterr().err
+    message = run.refused(source(file={"url": url}), "--offline", "--mirrors", str(run.folder))
     assert site.requests == []
     assert all(
         part in message for part in (url, "set all corpus.txt", "offline", "mirrors:", "user_data: {set: FOLDER}")
@@ -106,11 +104,10 @@ def test_offline_asks_nobody_and_says_the_ways_out(run, site, capsys):
     assert not run.output.parent.exists()
 
 
-def test_when_everything_fails_each_place_is_named(run, site, capsys):
+def test_when_everything_fails_each_place_is_named(run, site):
     file = {"url": f"{site.address}/corpus.txt", "sha256": sha(TEXT)}
     site.files["/corpus.txt"] = TEXT[::-1]
-    assert run(source(file=file), "--mirrors", str(run.folder / "mirror")) == 1
-    message = capsys.readouterr().err
+    message = run.refused(source(file=file), "--mirrors", str(run.folder / "mirror"))
     assert "no such file" in message and sha(TEXT) in message and sha(TEXT[::-1]) in message
     assert not run.output.exists()
 
@@ -123,36 +120,35 @@ def test_optional_files_may_be_absent_but_not_unreachable(run, site, mirror):
     assert run(entry, "--mirrors", str(mirror)) == 1
 
 
-def test_checksums_that_upstream_publishes_are_used(run, site, capsys):
+def test_checksums_that_upstream_publishes_are_used(run, site):
     sums = {"algorithm": "sha1", "url": f"{site.address}/sums.txt"}
     site.files["/corpus.txt"] = TEXT
     site.files["/sums.txt"] = f"{hashlib.sha1(TEXT).hexdigest()}  corpus.txt\n{'0' * 40}  other.txt\n".encode()
     entry = source(file={"url": f"{site.address}/corpus.txt", "checksums": sums})
     assert run(entry) == 0 and run.record["files"]["corpus.txt"]["verified"] == "published list"
     site.files["/sums.txt"] = f"{'1' * 40}  corpus.txt\n".encode()
-    assert run(entry) == 1 and "1" * 40 in capsys.readouterr().err
+    assert "1" * 40 in run.refused(entry)
     site.files["/sums.txt"] = f"{'1' * 40}  another.txt\n".encode()
-    assert run(entry) == 1 and "no checksum of corpus.txt" in capsys.readouterr().err
+    assert "no checksum of corpus.txt" in run.refused(entry)
 
 
-def test_a_file_without_a_checksum_is_pinned_on_its_first_download(run, site, capsys):
+def test_a_file_without_a_checksum_is_pinned_on_its_first_download(run, site):
     site.files["/corpus.txt"] = TEXT
     entry = source(file={"url": f"{site.address}/corpus.txt"})
     assert run(entry) == 0 and run.record["files"]["corpus.txt"]["verified"] == "nothing"
     before = files_digest(run.output.parent)
     site.files["/corpus.txt"] = changed = TEXT.replace(b"7", b"8")
-    assert run(entry) == 1
-    message = capsys.readouterr().err
+    message = run.refused(entry)
     assert sha(TEXT) in message and sha(changed) in message and "all.pins.json" in message
     assert files_digest(run.output.parent) == before  # what was there stays
     (run.output.parent.parent / "all.pins.json").unlink()
     assert run(entry) == 0 and (run.output.parent / "corpus.txt").read_bytes() == changed
 
 
-def test_a_cut_file_that_nobody_vouches_for_is_fetched_again_and_not_pinned(run, site, capsys):
+def test_a_cut_file_that_nobody_vouches_for_is_fetched_again_and_not_pinned(run, site):
     entry = source(file={"url": f"{site.address}/corpus.txt"})
     site.files["/corpus.txt"] = TEXT[:100]
-    assert run(entry) == 1 and "holds 14 lines, but the catalogue says 1,000" in capsys.readouterr().err
+    assert "holds 14 lines, but the catalogue says 1,000" in run.refused(entry)
     site.files["/corpus.txt"] = TEXT
     assert run(entry) == 0 and (run.output.parent / "corpus.txt").read_bytes() == TEXT
 
@@ -171,7 +167,7 @@ def test_the_content_digest_is_of_the_bytes_and_not_of_where_they_came_from(run,
 
 
 # --- generated data ---------------------------------------------------------------------------------------------------
-def test_generated_data_are_labelled_and_checked_by_their_manifest(run, mirror, capsys):
+def test_generated_data_are_labelled_and_checked_by_their_manifest(run, mirror):
     entry = source(file={"sha256": "0" * 64, "bytes": 1})  # the catalogue's are of the real ones
     manifest = manifest_of(mirror, lines=1000)
     assert run(entry, "--mirrors", str(mirror), "--manifest", str(manifest)) == 0
@@ -179,28 +175,26 @@ def test_generated_data_are_labelled_and_checked_by_their_manifest(run, mirror, 
     assert record["origin"] == "generated" and record["labels"] == [GENERATED]
     assert record["files"]["corpus.txt"]["verified"] == "manifest"
     put(mirror, f"{HOST}/corpus.txt", TEXT + b"more\n")
-    assert run(entry, "--mirrors", str(mirror), "--manifest", str(manifest)) == 1
-    assert "damaged" in capsys.readouterr().err
+    assert "damaged" in run.refused(entry, "--mirrors", str(mirror), "--manifest", str(manifest))
 
 
-def test_a_generated_world_never_falls_back_on_real_data(run, mirror, site, capsys):
+def test_a_generated_world_never_falls_back_on_real_data(run, mirror, site):
     site.files["/corpus.txt"] = TEXT
     entry = source(file={"url": f"{site.address}/corpus.txt"})
-    assert run(entry, "--mirrors", str(mirror), "--manifest", str(manifest_of(mirror))) == 1
-    assert "not among the generated data" in capsys.readouterr().err and site.requests == []
+    message = run.refused(entry, "--mirrors", str(mirror), "--manifest", str(manifest_of(mirror)))
+    assert "not among the generated data" in message and site.requests == []
 
 
-def test_what_a_generated_mirror_has_lost_is_not_looked_for_elsewhere(run, mirror, site, capsys):
+def test_what_a_generated_mirror_has_lost_is_not_looked_for_elsewhere(run, mirror, site):
     site.files["/corpus.txt"] = TEXT
     url = f"{site.address}/corpus.txt"
     manifest = mirror / "manifest.json"
     write_sealed(manifest, {"files": {url: {"sha256": sha(TEXT), "bytes": len(TEXT)}}})
-    assert run(source(file={"url": url}), "--mirrors", str(mirror), "--manifest", str(manifest)) == 1
-    message = capsys.readouterr().err
+    message = run.refused(source(file={"url": url}), "--mirrors", str(mirror), "--manifest", str(manifest))
     assert "missing or damaged" in message and str(manifest) in message and site.requests == []
 
 
-def test_generated_licensed_files_keep_their_label(run, mirror, capsys):
+def test_generated_licensed_files_keep_their_label(run, mirror):
     folder = run.folder / "user_data" / "set"
     folder.mkdir(parents=True)
     (folder / "corpus.txt").write_bytes(TEXT)
@@ -212,7 +206,7 @@ def test_generated_licensed_files_keep_their_label(run, mirror, capsys):
     assert run(walled, *flags) == 0
     assert run.record["labels"] == [GENERATED] and run.record["files"]["corpus.txt"]["verified"] == "manifest"
     (folder / "corpus.txt").write_bytes(TEXT.replace(b"7", b"8"))  # damaged, and so not "real data"
-    assert run(walled, *flags) == 1 and "corpus.txt" in capsys.readouterr().err
+    assert "corpus.txt" in run.refused(walled, *flags)
     real = run.folder / "mine"
     real.mkdir()
     (real / "corpus.txt").write_bytes(TEXT.replace(b"line", b"Line"))
@@ -250,11 +244,11 @@ def test_a_killed_download_goes_on_where_it_was(run, site):
 
 
 @pytest.mark.parametrize("state", ["data", "data/set/state"])
-def test_unfinished_downloads_are_not_kept_around_or_in_the_output(run, site, capsys, state):
+def test_unfinished_downloads_are_not_kept_around_or_in_the_output(run, site, state):
     """At the end their folder is removed, with all that is in it."""
     run.state, run.output = run.folder / state, run.folder / "data/set/record.json"
-    assert run(source(file={"path": "a", "url": f"{site.address}/a"})) == 1
-    assert f"{state}: give a folder beside that of --output" in capsys.readouterr().err and not site.requests
+    message = run.refused(source(file={"path": "a", "url": f"{site.address}/a"}))
+    assert f"{state}: give a folder beside that of --output" in message and not site.requests
 
 
 def test_a_file_that_the_hub_vouched_for_stays_so_when_the_run_is_resumed(run, site):

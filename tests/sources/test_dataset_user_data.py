@@ -16,8 +16,8 @@ from stele.files.digests import files_digest
 
 
 @pytest.fixture
-def run(tmp_path):
-    return Run(tmp_path)
+def run(tmp_path, capsys):
+    return Run(tmp_path, capsys)
 
 
 # --- user data --------------------------------------------------------------------------------------------------------
@@ -41,11 +41,10 @@ def test_user_data_is_linked_and_never_written(run, users_folder):
         path.chmod(0o755)
 
 
-def test_a_users_file_may_be_anywhere_below_the_folder_but_only_once(run, users_folder, capsys):
+def test_a_users_file_may_be_anywhere_below_the_folder_but_only_once(run, users_folder):
     assert run(source(), "--user-data", str(users_folder)) == 0 and run.record["version"] is None
     (users_folder / "corpus.txt").write_bytes(TEXT)
-    assert run(source(file={"path": "corpus.txt"}), "--user-data", str(users_folder)) == 1
-    message = capsys.readouterr().err
+    message = run.refused(source(file={"path": "corpus.txt"}), "--user-data", str(users_folder))
     assert "corpus.txt, deep/er/corpus.txt" in message
     assert (
         run(source(file={"path": "er/corpus.txt"}, counts={}), "--user-data", str(users_folder)) == 0
@@ -62,17 +61,15 @@ def test_how_a_collection_is_written_is_a_part_of_its_content(run, users_folder)
     assert len({*contents}) == 3
 
 
-def test_a_missing_folder_and_a_damaged_file_of_the_user_are_named(run, users_folder, capsys):
-    assert run(source(), "--user-data", str(run.folder / "none")) == 1
-    assert "none is not a folder" in capsys.readouterr().err
+def test_a_missing_folder_and_a_damaged_file_of_the_user_are_named(run, users_folder):
+    assert "none is not a folder" in run.refused(source(), "--user-data", str(run.folder / "none"))
     (users_folder / "deep" / "er" / "corpus.txt").write_bytes(TEXT[:-1])
-    assert run(source(file={"sha256": sha(TEXT)}), "--user-data", str(users_folder)) == 1
-    message = capsys.readouterr().err
+    message = run.refused(source(file={"sha256": sha(TEXT)}), "--user-data", str(users_folder))
     assert sha(TEXT) in message and sha(TEXT[:-1]) in message and "corpus.txt" in message
     assert not run.output.parent.exists()
 
 
-def test_languages_are_not_confused_when_their_files_have_one_name(run, capsys):
+def test_languages_are_not_confused_when_their_files_have_one_name(run):
     for name in ("arabic", "bengali"):
         folder = run.folder / "own" / f"set-{name}"
         folder.mkdir(parents=True)
@@ -81,8 +78,7 @@ def test_languages_are_not_confused_when_their_files_have_one_name(run, capsys):
     assert run(entry, "--user-data", str(run.folder / "own"), part="bn") == 0
     assert (run.output.parent / "corpus.txt").read_text() == "bengali\n"
     entry = source(part="fi", counts={}, file={"url": f"{HOST}/set-finnish/corpus.txt", "own_name": False})
-    assert run(entry, "--user-data", str(run.folder / "own"), part="fi") == 1
-    assert "lacks corpus.txt" in capsys.readouterr().err
+    assert "lacks corpus.txt" in run.refused(entry, "--user-data", str(run.folder / "own"), part="fi")
 
 
 def test_user_files_of_other_names_are_found_by_pattern_and_keep_what_their_suffix_says(run):
@@ -123,27 +119,25 @@ def test_a_dump_of_another_date_or_kind_keeps_its_names_its_index_and_no_version
 
 
 @pytest.mark.parametrize("target", ["nowhere", "corpus.txt"])
-def test_links_that_lead_nowhere_are_named(run, target, capsys):
+def test_links_that_lead_nowhere_are_named(run, target):
     (folder := run.folder / "own").mkdir()
     (folder / "corpus.txt").symlink_to(target)  # to a file that is gone, or to itself
     for entry in (source(), source(files=[], counts={})):
-        assert run(entry, "--user-data", str(folder)) == 1
-        assert f"{folder}/corpus.txt: cannot be read (a link that leads nowhere" in capsys.readouterr().err
+        message = run.refused(entry, "--user-data", str(folder))
+        assert f"{folder}/corpus.txt: cannot be read (a link that leads nowhere" in message
 
 
-def test_a_wall_without_user_data_says_how_to_get_it(run, capsys):
-    assert run(source(wall="licence", how="order E0008 at the shop.")) == 1
-    message = capsys.readouterr().err
+def test_a_wall_without_user_data_says_how_to_get_it(run):
+    message = run.refused(source(wall="licence", how="order E0008 at the shop."))
     assert "A set" in message and "order E0008" in message and "user_data: {set: YOUR_FOLDER}" in message
 
 
-def test_a_collection_without_a_list_of_files_is_taken_whole(run, users_folder, capsys):
+def test_a_collection_without_a_list_of_files_is_taken_whole(run, users_folder):
     (users_folder / ".hidden").write_text("x")
     assert run(source(files=[], counts={}), "--user-data", str(users_folder)) == 0
     assert run.have() == ["deep/er/corpus.txt", "record.json"]
     (run.folder / "empty").mkdir()
-    assert run(source(files=[], counts={}), "--user-data", str(run.folder / "empty")) == 1
-    assert "empty" in capsys.readouterr().err
+    assert "empty" in run.refused(source(files=[], counts={}), "--user-data", str(run.folder / "empty"))
 
 
 def test_folds_of_a_benchmark_of_ones_own_are_taken(run, users_folder):
@@ -153,7 +147,7 @@ def test_folds_of_a_benchmark_of_ones_own_are_taken(run, users_folder):
     assert "my_news.txt" in run.have()
 
 
-def test_documents_that_are_a_file_each_are_kept_in_one(run, capsys):
+def test_documents_that_are_a_file_each_are_kept_in_one(run):
     """Of FIRE, 831,721: a record of them all would be read by every job. Topics and judgments stay as they are."""
     own = run.folder / "own"
     documents = {
@@ -180,19 +174,17 @@ def test_documents_that_are_a_file_each_are_kept_in_one(run, capsys):
         list(AdHocCollection().passages({"mine": {"all": own}}, "hi")) == passages
     )  # as when they are read one by one
     (own / "b/7.txt").write_text("words")
-    assert run(given, "--user-data", str(own)) == 1
-    assert "b/7.txt: no <DOC>; `one_a_file` packs only SGML documents" in capsys.readouterr().err
+    assert "b/7.txt: no <DOC>; `one_a_file` packs only SGML documents" in run.refused(given, "--user-data", str(own))
     (own / "b/7.txt").rename(own / "b/7 8.txt").write_text("<DOC>\n<TEXT>x</TEXT>\n</DOC>")  # `7 9.txt` had its id
-    assert run(given, "--user-data", str(own)) == 1
-    assert "b/7 8.txt: id must be a string without white space" in capsys.readouterr().err
+    assert "b/7 8.txt: id must be a string without white space" in run.refused(given, "--user-data", str(own))
 
 
 @pytest.mark.parametrize("name", ["a\\b.txt", "a#b.txt", "a%2fb.txt", "a?b.txt", "a\nb.txt"])
-def test_a_name_that_is_no_plain_path_is_refused(run, users_folder, capsys, name):
+def test_a_name_that_is_no_plain_path_is_refused(run, users_folder, name):
     """It may have come out of somebody's archive, and would be the name of a file of Stele's."""
     (users_folder / name).write_text("x")
-    assert run(source(files=[], counts={}), "--user-data", str(users_folder)) == 1
-    assert repr(name) in (message := capsys.readouterr().err) and "outside its folder" in message
+    message = run.refused(source(files=[], counts={}), "--user-data", str(users_folder))
+    assert repr(name) in message and "outside its folder" in message
 
 
 # --- archives ---------------------------------------------------------------------------------------------------------
@@ -232,44 +224,39 @@ def test_a_users_archive_and_a_users_unpacked_folder_give_the_same(run, archive)
     assert run.record["content"] == first and (run.output.parent / "corpus.txt").is_symlink()
 
 
-def test_a_truncated_file_is_named(run, capsys):
+def test_a_truncated_file_is_named(run):
     put(run.folder / "mirror", f"{HOST}/c.gz", gzip.compress(TEXT)[:-20])
     entry = source(
         file={"path": "c.gz", "url": f"{HOST}/c.gz"}, counts={"lines": [{"count": "lines", "files": ["c.gz"]}]}
     )
-    assert run(entry, "--mirrors", str(run.folder / "mirror"), "--offline") == 1
-    message = capsys.readouterr().err
+    message = run.refused(entry, "--mirrors", str(run.folder / "mirror"), "--offline")
     assert "set all: c.gz: the compressed file is cut short or damaged" in message and not run.output.exists()
 
 
 @pytest.mark.parametrize("together", [{}, {"release": "other"}])
-def test_what_a_folder_lacks_is_named_with_the_way_out(run, users_folder, together, capsys):
+def test_what_a_folder_lacks_is_named_with_the_way_out(run, users_folder, together):
     entry = source(file={"path": "none.txt", "url": f"{HOST}/none.txt"}) | together
-    assert run(entry, "--user-data", str(users_folder)) == 1
-    message = capsys.readouterr().err
+    message = run.refused(entry, "--user-data", str(users_folder))
     way = "name their own folder in config.yaml: user_data: {set: FOLDER}" if together else "take user_data.set out of"
     assert "lacks none.txt" in message and "deep/er/corpus.txt" in message and way in message
 
 
 @pytest.mark.parametrize("data", [TEXT[:-1] + b"x\ny", b"\xff"])
-def test_wrong_counts_and_damage_name_the_users_own_file(run, users_folder, data, capsys):
+def test_wrong_counts_and_damage_name_the_users_own_file(run, users_folder, data):
     path = users_folder / "deep" / "er" / "corpus.txt"
     path.write_bytes(data)
     kind = "lines" if data[0] != 255 else "squad_questions"
     entry = source(counts={"lines": [{"count": kind, "files": ["corpus.txt"], "expect": 1000}]})
-    assert run(entry, "--user-data", str(users_folder)) == 1
-    message = capsys.readouterr().err
+    message = run.refused(entry, "--user-data", str(users_folder))
     assert f"set all: {path}" in message and str(run.output.parent.parent) not in message
 
 
-def test_where_some_languages_are_there_the_message_says_that_these_can_be_chosen(run, capsys):
+def test_where_some_languages_are_there_the_message_says_that_these_can_be_chosen(run):
     (run.folder / "own").mkdir()
     (run.folder / "own" / "en.txt").write_text("one\n")
     files = [{"path": f"{code}.txt", "url": f"{HOST}/{code}.txt"} for code in ("en", "ru")]
     entry = source(languages=["en", "ru"], counts={}) | {"files": files}
-    assert run(entry, "--user-data", str(run.folder / "own")) == 1
-    message = capsys.readouterr().err
+    message = run.refused(entry, "--user-data", str(run.folder / "own"))
     assert "lacks ru.txt" in message and "or choose only `languages` in the folder" in message
     (run.folder / "own" / "en.txt").unlink()
-    assert run(entry, "--user-data", str(run.folder / "own")) == 1
-    assert "choose the `languages`" not in capsys.readouterr().err
+    assert "choose only `languages`" not in run.refused(entry, "--user-data", str(run.folder / "own"))

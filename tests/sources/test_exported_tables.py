@@ -74,8 +74,8 @@ def entry(dataset, part, passages=3):
 
 
 @pytest.fixture
-def run(tmp_path):
-    return Run(tmp_path)
+def run(tmp_path, capsys):
+    return Run(tmp_path, capsys)
 
 
 @pytest.mark.parametrize(
@@ -114,19 +114,17 @@ def test_an_export_is_linked_counted_and_read(run, tmp_path, dataset, part, modu
         (["a/es.parquet", "b/es.parquet"], "tables of more than one export: a/es.parquet, b/es.parquet"),
     ],
 )
-def test_an_export_that_is_not_whole_or_not_one_is_named(run, tmp_path, capsys, names, message):
+def test_an_export_that_is_not_whole_or_not_one_is_named(run, tmp_path, names, message):
     folder = write(tmp_path / "own", names)
-    assert run(entry("miracl_corpus", "es"), "--user-data", str(folder), part="es") == 1
-    assert message in capsys.readouterr().err and not run.output.parent.exists()
+    assert message in run.refused(entry("miracl_corpus", "es"), "--user-data", str(folder), part="es")
+    assert not run.output.parent.exists()
 
 
-def test_what_a_table_holds_is_checked(run, tmp_path, capsys):
+def test_what_a_table_holds_is_checked(run, tmp_path):
     folder = write(tmp_path / "own", ["es/train/0000.parquet", "es/train/0001.parquet"])
-    assert run(entry("miracl_corpus", "es", 4), "--user-data", str(folder), part="es") == 1
-    message = capsys.readouterr().err
+    message = run.refused(entry("miracl_corpus", "es", 4), "--user-data", str(folder), part="es")
     assert "own/es/train/0000.parquet and " in message and "holds 3 passages, but the catalogue says 4" in message
-    assert run(entry("miracl_corpus", "fr"), "--user-data", str(folder), part="fr") == 1
-    message = capsys.readouterr().err
+    message = run.refused(entry("miracl_corpus", "fr"), "--user-data", str(folder), part="fr")
     assert "lacks docs/docs-0.jsonl.gz" in message and "(or its tables, as fr/train/*.parquet)" in message
 
 

@@ -1,0 +1,23 @@
+"""A command of `sources` as tests run it."""
+
+import json
+from pathlib import Path
+
+
+class SourceRun:
+    """Its output and state; a call with flags gives the exit code."""
+
+    def __init__(self, output: Path, state: Path, capsys) -> None:
+        self.output, self.state, self.capsys = output, state, capsys
+
+    def __call__(self, *given, **more) -> int:
+        raise NotImplementedError
+
+    def refused(self, *given, **more) -> str:
+        """What it says where it must fail."""
+        assert self(*given, **more) == 1
+        return self.capsys.readouterr().err
+
+    @property
+    def record(self) -> dict:
+        return json.loads(self.output.read_text())
