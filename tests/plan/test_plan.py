@@ -98,12 +98,6 @@ def test_a_table_s_own_seeds_are_those_of_each_row_that_has_such_a_training(mini
     assert seeds(pretraining=[1])["nq/xlmr/direct"] == seeds(finetuning=[1])["nq/msm/direct"] == []
 
 
-def test_a_wall_without_a_copy_is_unavailable_with_the_way_to_get_it(paper, miniature):
-    state, reason = paper().rows.problem(RunKey("xor_retrieve", "msm", "multilingual"))
-    assert state == "unavailable" and "user_data: {xor_dpr_train" in reason
-    assert miniature().rows.problem(RunKey("xor_retrieve", "msm", "multilingual")) is None
-
-
 def test_mining_is_chosen_by_an_override(paper):
     mining = {"msm": "msm_blocks", "mlm": "mlm"}
     plan = paper(models={"mine": {"base": "xlmr", "recipe": "msm", "override": {"mining": mining}}})

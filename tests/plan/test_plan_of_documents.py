@@ -100,10 +100,6 @@ def test_other_sets_can_be_cut_to_a_language_too(plan):
         plan.finetuning.training_data("wiki-de")
 
 
-def test_a_language_that_is_out_of_scale_leaves_a_row_out(miniature):
-    assert miniature().rows.problem(RunKey("fire2012_bn", "mbert", "wiki"))[0] == "not in scale"
-
-
 def test_what_titles_and_their_training_cost_is_reckoned(plan):
     work = text_costs.title_queries(plan, SimpleNamespace(recipe="wiki", part="fr"))
     assert 600 < work.cpu_seconds < 36_000 and 1e9 < work.kept < 5e9

@@ -117,16 +117,6 @@ def test_a_row_needs_the_collections_that_are_mined(plan):
         assert reads[f"hard negatives of {mined}"] == plan.finetuning.mining_data(mined)
 
 
-def test_questions_of_ones_own_are_not_searched_in_a_generated_collection(miniature, tmp_path):
-    plan = miniature(user_data={"msmarco_passage": str(tmp_path)})
-    row = RunKey("mrtydi", "infoxlm_base", "multilingual_kept")
-    state, reason = plan.rows.problem(row)
-    assert state == "unavailable" and "msmarco_passage_corpus would be generated" in reason
-    assert plan.rows.problem(row._replace(setting="multilingual")) is None
-    whole = dict.fromkeys(("msmarco_passage", "msmarco_passage_corpus"), str(tmp_path))
-    assert miniature(user_data=whole).rows.problem(row) is None
-
-
 def test_mining_reads_its_training_set_and_collection_and_nothing_else(miniature):
     plan = miniature()
     assert {key.partition(":")[0] for key in plan.finetuning.mining_data("mrtydi")} == {"mrtydi_train", "mrtydi_corpus"}

@@ -38,8 +38,6 @@ def test_a_fused_row_reads_both_rankings_and_the_judgments(plan, tmp_path):
 def test_a_fused_row_has_the_problem_of_its_dense_row(plan, tmp_path):
     made, dense = plan(tmp_path), RunKey("trec3_es", "bm25", "zero_shot_nq")
     assert made.rows.problem(FUSED._replace(model="bm25")) == made.rows.problem(dense) is not None
-    state, reason = made.rows.problem(RunKey("ntcir8_zh", "bm25", "direct"))
-    assert state == "unavailable" and "LDC2007T38" in reason
     with pytest.raises(SteleError, match="results/trec3_es/bm25/zero_shot_nq_fused: not built"):
         made.rows.inputs(FUSED._replace(model="bm25"), "pt0-ft0")
 
@@ -50,14 +48,6 @@ def test_term_matching_is_expanded_where_that_was_better_on_the_test_topics():
     terms = {(name, entry["term"]) for name, entry in settings if entry["kind"] == "fused"}
     expanded = {(name, "bm25_rm3") for name in ("clef2006_fr", "fire2012_bn", "trec3_es")}
     assert terms == expanded | {(name, "bm25") for name in ("ntcir8_zh", "trec2002_ar", "fire2012_hi")}
-
-
-def test_what_is_scored_by_answers_is_not_fused(paper):
-    lexical = {"kind": "lexical", "k1": 0.9, "b": 0.4}
-    mine = {"term": lexical, "mine": {"kind": "fused", "term": "bm25", "dense": "zero_shot_nq"}}
-    made = paper(add_settings={"xor_retrieve": mine})
-    state, reason = made.rows.problem(RunKey("xor_retrieve", "mbert", "mine"))
-    assert state == "not built" and "xor_retrieve has no judgments of passages" in reason
 
 
 def test_folds_of_the_user_s_are_an_input(plan, tmp_path):
@@ -74,7 +64,6 @@ def test_an_expanding_model_is_a_row_of_every_setting_that_is_given(plan, tmp_pa
     recipe = made.rows.kind(row).recipe(row)
     assert recipe == {"k1": 0.9, "b": 0.4, "lengths": "lucene", "rm3": {"filter": "ascii"}}
     assert "rm3" not in made.rows.kind(row).recipe(row._replace(model="bm25"))
-    assert made.rows.problem(RunKey("mrtydi", "bm25_rm3", "tuned"))[0] == "not built"
 
 
 def test_term_matching_is_fused_in_the_setting_that_a_benchmark_has_for_it(paper, monkeypatch):

@@ -24,7 +24,6 @@ def test_a_lexical_row_is_borrowed_unless_all_are_to_be_computed(paper):
     assert BM25 not in paper(papers=["kept"]).requested.all_rows
     again = paper(papers=["kept"], recompute="all")
     assert BM25 in again.requested.all_rows and again.paths.result(BM25) in again.tables.results("kept/02")
-    assert again.rows.problem(RunKey("nq", "bm25", "direct"))[0] == "not built"
 
 
 def test_every_row_that_a_paper_borrowed_can_be_computed(jobs):
@@ -38,33 +37,9 @@ def test_nothing_of_a_lexical_model_depends_on_a_seed(paper):
     assert plan.rows.seeds(BM25) == ["pt0-ft0"] and len(plan.rows.seeds(RunKey("mrtydi", "kept", "zero_shot_nq"))) == 4
 
 
-def test_settings_of_lexical_models_and_of_others_are_not_mixed(plan):
-    for model, setting in (("bm25", "multilingual"), ("kept", "tuned")):
-        problem = "not built", f"no rule builds mrtydi/{setting} with {model} yet"
-        assert plan.rows.problem(RunKey("mrtydi", model, setting)) == problem
+def test_a_setting_that_is_unknown_gets_the_nearest_name(plan):
     with pytest.raises(SteleError, match="unknown setting 'tunde'; did you mean 'tuned'"):
         plan.rows.inputs(RunKey("mrtydi", "bm25", "tunde"))
-
-
-def test_a_language_without_an_analyzer_is_told_before_anything_is_downloaded(paper, tmp_path):
-    """Only Anserini brings analyzers of its own."""
-    own = {"add_settings": {"miracl": {"terms": {"kind": "lexical", "k1": 0.9, "b": 0.4}}}}
-    row = RunKey("miracl", "bm25", "terms")
-    assert paper(**own).rows.problem(row) == (
-        "not built",
-        "catalogue/analyzers.yaml has no analyzer of fa, yo, by which bm25 would split texts into terms; choose other "
-        "`languages`, or give Anserini as user_data.anserini",
-    )
-    assert paper(languages=["sw", "th"], **own).rows.problem(row) is None
-    assert paper(user_data={"anserini": str(tmp_path)}, **own).rows.problem(row) is None
-
-
-def test_a_tuning_without_a_second_split_is_told_before_anything_is_downloaded(paper):
-    tuned = {"kind": "tuned", "split": "dev", "k1": [0.9], "b": [0.4]}
-    plan = paper(languages=["sw"], add_settings={"miracl": {"tuned": tuned}})
-    reason = "miracl has only the scored split, so nothing tunes k1 and b; give them"
-    assert plan.rows.problem(RunKey("miracl", "bm25", "tuned")) == ("not built", reason)
-    assert plan.rows.problem(BM25) is None
 
 
 def test_anserini_is_asked_for_where_the_user_names_it(paper, tmp_path):
@@ -90,16 +65,6 @@ def test_a_count_is_of_a_whole_dataset_in_scale(paper, miniature):
     assert small.rows.inputs(row)["data"] == [*records.values()]
 
 
-def test_some_languages_are_not_counted_as_all(paper):
-    plan = paper(languages=["sw"])
-    state, reason = plan.rows.problem(RunKey("statistics", "mrtydi", "count"))
-    assert state == "not in scale" and "counted in all its languages" in reason
-    assert plan.rows.problem(RunKey("statistics", "xor_tydi", "count")) is None  # of one part
-
-
 def test_a_statistic_without_a_counter_is_not_built(plan):
-    for name in ("tatoeba", "clk", "trec3_es_topics"):
-        assert plan.rows.problem(RunKey("statistics", name, "count"))[0] == "not built"
-    assert plan.rows.problem(RunKey("statistics", "mrtydi", "cuont"))[0] == "not built"
     with pytest.raises(SteleError, match="results/statistics/tatoeba/count: not built: nothing counts tatoeba yet"):
         plan.rows.inputs(RunKey("statistics", "tatoeba", "count"))

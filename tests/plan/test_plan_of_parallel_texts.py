@@ -14,7 +14,6 @@ def test_a_pair_is_in_scale_when_both_languages_are(jobs, scale):
     assert plan.data.languages("xsa") == PAIRS and plan.data.languages("xda") == PAIRS[3:]
     some = jobs(scale=scale, languages=["en", "de"])
     assert some.data.languages("xsa") == ["de-en"]
-    assert some.rows.problem(DOCUMENTS)[0] == "not in scale" and some.rows.problem(SENTENCES) is None
 
 
 def test_texts_are_read_to_512_tokens_by_their_first_token_whatever_the_model(paper):
@@ -27,14 +26,6 @@ def test_texts_are_read_to_512_tokens_by_their_first_token_whatever_the_model(pa
     assert plan.retrieval.encoding("mrtydi", "mbert").pooling == "mean", "of this protocol alone"
     # what a folder of sentence-transformers states is not overruled
     assert "pooling" not in plan.retrieval.encoding("xsa", "labse").given()
-
-
-def test_documents_are_unavailable_without_the_archives_and_sentences_are_downloaded(paper, plan, tmp_path):
-    state, reason = plan.rows.problem(DOCUMENTS)
-    assert state == "unavailable" and "UNv1.0-TEI" in reason and "user_data: {uncorpus: YOUR_FOLDER}" in reason
-    assert plan.rows.problem(SENTENCES) is None
-    given = paper(user_data={"uncorpus": str(tmp_path)})
-    assert given.rows.problem(DOCUMENTS) is None
 
 
 def test_one_job_encodes_and_one_scores_what_it_wrote(miniature):

@@ -85,9 +85,7 @@ def test_a_model_that_reads_from_left_to_right_is_told_before_it_is_downloaded()
     assert not any(of.rows.problem(ROW._replace(model=model)) for model in ("embeddinggemma", "both_ways"))
 
 
-def test_without_clef_a_row_is_unavailable_and_says_how_to_get_it(tmp_path):
-    state, reason = plan("paper").rows.problem(ROW)
-    assert state == "unavailable" and "user_data: {clef" in reason
+def test_without_clef_no_pair_is_ranked(tmp_path):
     with pytest.raises(SteleError, match="unavailable"):
         plan("paper").rows.kind(ROW).pair_inputs(ROW, SEEDS, "en-de")
     of = plan("paper", user_data={"clef": str(tmp_path)})
@@ -126,13 +124,6 @@ def test_the_setting_of_a_word_scorer_follows_from_whether_it_learns():
         assert [row.setting for row in rows if of.rows.problem(row) is None] == [fits]
         assert {of.rows.problem(row)[0] for row in rows if row.setting != fits} == {"not built"}
     assert of.rows.problem(ROW._replace(setting="direct"))[0] == "not built"
-    assert of.rows.problem(RunKey("mrtydi", "drmm_fasttext", "direct"))[0] == "not built"
-
-
-def test_what_is_scored_by_answers_has_nothing_to_rerank():
-    of = plan(add_settings={"nq": {"mine": {"kind": "reranked", "reranking": "cv5"}}})
-    state, reason = of.rows.problem(RunKey("nq", "xlmr", "mine"))
-    assert state == "not built" and "nq has no judgments of passages" in reason
 
 
 def test_seeds_are_those_of_fine_tuning_by_which_folds_are_dealt_and_what_learns_nothing_has_one():
@@ -155,13 +146,6 @@ def test_bilingual_vectors_serve_both_directions_of_their_pairs_and_leave_the_ot
     assert len(of.rows.left_out(row)) == 8
     some = plan("paper", user_data=own, languages=["es", "fr"])
     assert some.rows.problem(row) == ("unavailable", "smart_shuffling has no vectors of es-fr")
-    state, reason = plan("paper", user_data={"clef": str(tmp_path)}).rows.problem(row)
-    assert state == "unavailable" and "user_data: {smart_shuffling" in reason
-
-
-def test_vectors_and_documents_are_of_one_world(tmp_path):
-    state, reason = plan(user_data={"clef": str(tmp_path)}).rows.problem(RunKey("clef", "bwe_agg_add", "direct"))
-    assert state == "unavailable" and "fasttext_aligned would be generated" in reason
 
 
 def test_the_rows_of_ours_stand_in_table_4():

@@ -54,16 +54,8 @@ def test_pairs_whose_languages_are_not_built_are_not_in_scale(jobs):
     assert parts(some) == ["de-en"]
     assert [code for code in some.data.languages("statistics") if "-" in code] == ["de-en"]
     assert "sw" in some.data.languages("statistics"), "a dataset is counted in its own languages"
-    state, _ = jobs(scale="paper", languages=["en", "sw"]).rows.problem(TABLE_2)
-    assert state == "not in scale"
     miniature = jobs(scale="miniature")
     assert parts(miniature) == [p for p in SIX if set(p.split("-")) <= set(miniature.settings.sizes.languages)]
-
-
-def test_generated_vectors_do_not_go_with_a_real_wikipedia(miniature, tmp_path):
-    given = {"wikipedia": str(tmp_path), "wikidata_items": str(tmp_path)}
-    state, reason = miniature(user_data=given).rows.problem(TABLE_2)
-    assert state == "unavailable" and "user_data: {fasttext_aligned: YOUR_FOLDER}" in reason
 
 
 def test_costs_are_of_the_texts_and_the_vectors(plan):

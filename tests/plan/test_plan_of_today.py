@@ -51,14 +51,6 @@ def test_a_model_of_one_s_own_gets_a_row(miniature, tmp_path):
     assert mine["tables"] == ["today/3"]
 
 
-def test_a_laptop_reads_small_encoders_and_those_that_the_user_names(jobs):
-    row = RunKey("tatoeba", "xlmr", "direct")
-    state, reason = jobs(scale="laptop").rows.problem(row)
-    assert state == "not in scale" and "xlmr has 277 million weights" in reason and "at most 120" in reason
-    assert jobs(scale="laptop").rows.problem(RunKey("tatoeba", "me5_small", "direct")) is None
-    assert jobs(scale="laptop", models={"xlmr": {"revision": "main"}}).rows.problem(row) is None
-
-
 def test_an_adaptation_is_evaluated_in_the_languages_that_it_names(jobs):
     models = {"m": {"base": "me5_small", "recipe": "msm"}}
     adapt = {"base": "me5_small", "methods": ["m"], "control": "m", "benchmarks": ["miracl_hard_negatives"]}

@@ -120,14 +120,8 @@ def test_files_of_the_user_are_read_once_a_run(paper, tmp_path, monkeypatch):
     assert read == [["sw.txt.xz"], ["config.json"]]
 
 
-def test_mewsli_x_needs_what_its_own_script_makes_but_to_count_it(paper, tmp_path):
-    bare = paper()
-    state, reason = bare.rows.problem(RunKey("mewsli_x", "mbert", "zero_shot"))
-    assert state == "unavailable"
-    assert "Run get-mewsli-x.sh of its authors" in reason and "user_data: {mewsli_x_news: YOUR_FOLDER}" in reason
-    assert bare.rows.problem(RunKey("statistics", "mewsli_x", "count")) is None
+def test_what_mewsli_x_s_own_script_makes_lies_in_its_folder(paper, tmp_path):
     made = paper(user_data=whole("mewsli_x", folder=tmp_path))  # it holds the release, too
-    assert made.rows.problem(RunKey("mewsli_x", "mbert", "zero_shot")) is None
     places = [made.sources.dataset_locations(name) for name in ("mewsli_x", "mewsli_x_news")]
     assert places == [{"user_data": str(tmp_path)}] * 2
 

@@ -9,6 +9,8 @@ from stele import catalogue
 from stele.errors import SteleError
 from stele.plan.rows import check_settings
 
+SHIFTED = {"kind": "calibrated", "operation": "shifted"}
+
 
 @pytest.mark.parametrize(
     ("benchmark", "setting", "message"),
@@ -19,23 +21,12 @@ from stele.plan.rows import check_settings
         ("mrtydi", {"kind": "fused", "term": "bm25", "dense": "mine"}, "mine.dense: unknown setting 'mine'"),
         ("clef", {"kind": "reranked", "reranking": "cv"}, "mine.reranking: unknown re-ranking recipe 'cv'"),
         ("mlqa", {"kind": "answered", "answering": "squad"}, "mine.answering: unknown recipe of question answering"),
-        (
-            "tatoeba",
-            {"kind": "calibrated", "calibration": "cpp", "operation": "shifted"},
-            "mine.calibration: unknown recipe of calibration 'cpp'; did you mean 'ccp'",
-        ),
-        (  # one job rotates the pairs of all benchmarks, and would fail for Tatoeba's, too
-            "mrtydi",
-            {"kind": "calibrated", "calibration": "ccp", "operation": "shifted"},
-            "mine.calibration: want languages in pairs, as de-en, or a `pivot` of the benchmark .found ar",
-        ),
+        ("tatoeba", SHIFTED | {"calibration": "cpp"}, "mine.calibration: unknown .* 'cpp'; did you mean 'ccp'"),
+        # one job rotates the pairs of all benchmarks, and would fail for Tatoeba's, too
+        ("mrtydi", SHIFTED | {"calibration": "ccp"}, "mine.calibration: want languages in pairs, .* .found ar"),
         # its encoder would be fine-tuned first
         ("mlqa", {"kind": "dense", "recipe": "nq"}, "mine.kind: dense: benchmark mlqa has no queries to search"),
-        (
-            "mrtydi",
-            {"kind": "answered", "answering": "squad2"},
-            "mine.kind: answered: benchmark mrtydi has no questions",
-        ),
+        ("mrtydi", {"kind": "answered", "answering": "squad2"}, "mine.kind: answered: .* mrtydi has no questions"),
         ("xor_retrieve", {"kind": "vectors", "data": ["nqq"]}, "mine.data: unknown dataset 'nqq'"),
         ("xor_retrieve", {"kind": "vectors", "metrics": ["mrrr@10"]}, "mine.metrics: unknown metric 'mrrr'"),
     ],
@@ -186,14 +177,7 @@ def own_paper(miniature, tmp_path):
 
 def test_the_names_in_a_table_are_checked_before_its_rows_are_built(own_paper):
     assert [row.path for row in own_paper().tables.rows_of("own/01")] == ["mrtydi/msm/direct"]
-    for old, new, message in (
-        ("average: [sw, te]", "average: [sw, tee]", "mrtydi: unknown language 'tee'; did you mean 'te'"),
-        ("metric: mrr@100", "metric: mrr@10", "mrtydi: unknown metric 'mrr@10'; did you mean 'mrr@100'"),
-        ("benchmark: mrtydi", "benchmark: mrtidy", "unknown benchmark 'mrtidy'; did you mean 'mrtydi'"),
-        ("model: msm", "model: mssm", "mrtydi: unknown model 'mssm'; did you mean 'msm'"),
-        ("setting: direct", "setting: dircet", "mrtydi: unknown setting 'dircet'; did you mean 'direct'"),
-    ):
-        with pytest.raises(SteleError, match=f"own/table_01.yaml: {message}"):
-            own_paper(old, new).tables.rows_of("own/01")
+    with pytest.raises(SteleError, match=r"own/table_01\.yaml: mrtydi: unknown language 'tee'; did you mean 'te'"):
+        own_paper("average: [sw, te]", "average: [sw, tee]").tables.rows_of("own/01")
     mine = own_paper("model: msm", "model: mine", models={"mine": {"checkpoint": "my/model"}})
     assert [row.path for row in mine.tables.rows_of("own/01")] == ["mrtydi/mine/direct"]
