@@ -147,25 +147,6 @@ def test_sentences_of_one_window_are_positives_of_each_other():
     assert same_window(twice, np.array([1, 2]), np.array([2, 1]), (2, 2)).tolist() == [[1, 0], [0, 1]]
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"window": 1}, "window: 1 sentence is the centre alone; want at least 2"),
-        ({"pairs": 1}, r"pairs: .*2 \(found 1\)"),
-        ({"bank": 11}, "bank: 11 is less than the 12 sentences that a step adds; want 0, or at least 12"),
-        ({"bank": 12, "bank_sides": "both"}, "less than the 24 sentences that a step adds"),
-        ({"languages": None}, "languages: "),
-        ({"output_norm": True, "batch_norm": "none"}, "output_norm: "),
-        ({"statistics": "language", "mixing": "all_languages"}, "statistics: language needs"),
-        ({"statistics": "language", "batch_norm": "plain"}, "statistics: language needs"),
-        ({"bank_per": "language", "bank_languages": "shared"}, "bank_per: "),
-    ],
-)
-def test_recipes_that_make_no_sense_are_refused(changes, message):
-    with pytest.raises(SteleError, match=message):
-        recipe("ccp", **changes)
-
-
 @pytest.mark.parametrize("pairs", [1, 0, "many"])
 def test_a_group_that_is_none_is_one_error_where_its_size_makes_the_step(pairs):
     values = {**SMALL, **OWN["ccp"], "objective": "ccp", "step_pairs": 12, "pairs": pairs}

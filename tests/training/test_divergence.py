@@ -21,13 +21,7 @@ def rows(task, loss, figures, spread):
 @pytest.mark.parametrize(
     ("objective", "loss", "figures", "spread", "reason"),
     [
-        (
-            "msm",
-            2.4,
-            LUCK,
-            0.5,
-            "the loss is 2.400, above chance (2.303), over the last tenth of the steps, and",
-        ),
+        ("msm", 2.4, LUCK, 0.5, "the loss is 2.400, above chance (2.303), over the last tenth of the steps, and"),
         ("msm", 2.4, FOUND, 0.5, None),  # a low temperature: the right one is found by far
         ("msm", 2.2, LUCK, 0.5, None),  # little learnt, nothing broken
         ("crop", 2.2, LUCK | {"cosine": 0.995}, 0.2, "vectors of different sentences have cosine 0.995 over"),

@@ -9,7 +9,6 @@ import pytest
 import torch
 from tiny_objectives import HERE, SHAPE, WORDS, objective_of, on_cpu, recipe, setup
 
-from stele.errors import SteleError
 from stele.recipes.pretraining import parse_recipe
 from stele.training import run_sizes, tasks
 from stele.training.sampling import Group, generator
@@ -56,11 +55,8 @@ def test_each_task_reads_its_store_once_a_step(stores):
     assert settled.stores_read() == {"mlm", "ilk", "clk"}
     assert recipe("kept", tasks=["ds_clk"], groups=1).stores_read() == {"ds_clk"}
     made = tasks.new_tasks(settled, stores, WORDS, 3)
-    assert {name: set(task.stores) for name, task in made.items()} == {
-        "crop": {"en", "sw"},
-        "ilk": {"en", "sw"},
-        "clk": {"en-sw", "en-th", "sw-th"},
-    }
+    parts = {name: set(task.stores) for name, task in made.items()}
+    assert parts == {"crop": {"en", "sw"}, "ilk": {"en", "sw"}, "clk": {"en-sw", "en-th", "sw-th"}}
     for step in range(4):
         groups = Counter(tasks.scheduled(step * 6 + i, settled)[0] for i in range(6))
         assert groups == {"crop": 2, "ilk": 2, "clk": 2}
@@ -87,22 +83,6 @@ def test_a_group_mixes_parts_and_crops_come_anew(stores):
     first, second = crops.batch(0), crops.batch(1)
     assert first["query_ids"].tolist() != second["query_ids"].tolist()
     assert crops.batch(0)["query_ids"].tolist() == first["query_ids"].tolist()
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"groups": 4}, "groups: 4 is not a multiple of 3 tasks"),
-        ({"tasks": ["ilk", "ilk"], "groups": 2}, "tasks: found ilk, ilk, want each task once"),
-        ({"tasks": ["ikl"], "groups": 1}, r"tasks.0: .*'ilk'"),
-        ({"tasks": []}, "tasks: "),
-        ({"crop_ratio": [0.5, 0.1]}, "crop_ratio: .*the smaller first"),
-        ({"crop_ratio": [0.0, 0.5]}, "crop_ratio: .*above 0"),
-    ],
-)
-def test_recipes_that_make_no_sense_are_refused(changes, message):
-    with pytest.raises(SteleError, match=message):
-        recipe("kept", **changes)
 
 
 def test_groups_follow_from_the_tasks():

@@ -11,7 +11,6 @@ import torch
 from kills import ends_the_same_after_a_kill
 from tiny_objectives import HERE, WithHeads, objective_of, on_cpu, recipe
 
-from stele.errors import SteleError
 from stele.training import hidden_states
 from stele.training.hidden_states import mean_states
 
@@ -110,24 +109,8 @@ def test_killed_and_run_again_ends_in_the_same_bytes(tmp_path, stores):
 
     run = partial(fit, stores=stores, steps=9, save_every_seconds=0, dropout=0.1)
     again, _ = ends_the_same_after_a_kill(run, tmp_path, 5, seen)
-    assert not torch.equal(
-        again.heads["moco"].key_encoder.embeddings.word_embeddings.weight,
-        again.model.base_model.embeddings.word_embeddings.weight,
-    )
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"queue": 7}, "queue: found 7, want at least a step's 8 keys"),
-        ({"mlm_share": 0.4}, "mlm_share: .*want 0"),
-        ({"momentum": 1.5}, "momentum: "),
-        ({"crop_ratio": [0.1, 1.5]}, "crop_ratio: "),
-    ],
-)
-def test_recipes_that_make_no_sense_are_refused(changes, message):
-    with pytest.raises(SteleError, match=message):
-        recipe("moco", **changes)
+    keys, queries = again.heads["moco"].key_encoder, again.model.base_model
+    assert not torch.equal(keys.embeddings.word_embeddings.weight, queries.embeddings.word_embeddings.weight)
 
 
 def test_a_query_has_the_queue_for_negatives():

@@ -30,10 +30,9 @@ CASES = {
     "ccp": dict(encode_chunk=2, groups=3, mlm_sequences=8),  # bank and running statistics, MLM beside it
     "clir": dict(encode_chunk=1, steps=6),  # a round of both tasks, every group spread
     "clir pointwise": dict(encode_chunk=1, steps=6, ranking="pointwise"),
-    "ccp whole": dict(
-        encode_chunk=2, groups=4, mlm_sequences=8, bank_sides="both", statistics="language", output_norm=True
-    ),
+    "ccp whole": dict(encode_chunk=2, groups=4, mlm_sequences=8, bank_sides="both", statistics="language"),
 }
+CASES["ccp whole"] |= dict(output_norm=True)
 THREE = [case for case in CASES if case.startswith("ccp")]  # its groups are three and four: whole here, spread there
 TRIED = [(case, world) for case in CASES for world in (2, 4)] + [(case, 3) for case in THREE]
 

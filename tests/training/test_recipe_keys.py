@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from tiny_objectives import recipe
 
 from stele.errors import SteleError
 from stele.recipes.optimisation import Optimisation
@@ -9,9 +10,8 @@ from stele.recipes.pretraining import parse_recipe, recipe_model
 
 MLM = dict(objective="mlm", groups=2, mlm_sequences=4, mlm_length=16, mask_probability=0.15, sampling_alpha=0.3)
 MLM |= dict(dropout=0.1, learning_rate=1e-3, betas=(0.9, 0.98), eps=1e-6, weight_decay=0.01, clip_norm=None)
-MSM = MLM | dict(
-    objective="msm", documents=2, sentences=3, sentence_length=8, layers=1, mu=0.5, temperature=0.1, projector="none"
-)
+MSM = MLM | dict(objective="msm", documents=2, sentences=3, sentence_length=8)
+MSM |= dict(layers=1, mu=0.5, temperature=0.1, projector="none")
 
 
 @pytest.mark.parametrize("key", sorted({*MSM} - {"objective", "mlm_sequences", "mlm_length", "mask_probability"}))
@@ -57,6 +57,49 @@ def test_the_recipe_to_equal():
 def test_errors_say_what_to_write(values, message):
     with pytest.raises(SteleError, match=message):
         parse_recipe(values)
+
+
+REFUSED = {  # objective -> changes of its small recipe, words of the error
+    "kept": [
+        ({"groups": 4}, "groups: 4 is not a multiple of 3 tasks"),
+        ({"tasks": ["ilk", "ilk"], "groups": 2}, "tasks: found ilk, ilk, want each task once"),
+        ({"tasks": ["ikl"], "groups": 1}, r"tasks.0: .*'ilk'"),
+        ({"tasks": []}, "tasks: "),
+        ({"crop_ratio": [0.5, 0.1]}, "crop_ratio: .*the smaller first"),
+        ({"crop_ratio": [0.0, 0.5]}, "crop_ratio: .*above 0"),
+    ],
+    "moco": [
+        ({"queue": 7}, "queue: found 7, want at least a step's 8 keys"),
+        ({"mlm_share": 0.4}, "mlm_share: .*want 0"),
+        ({"momentum": 1.5}, "momentum: "),
+        ({"crop_ratio": [0.1, 1.5]}, "crop_ratio: "),
+    ],
+    "ccp": [
+        ({"window": 1}, "window: 1 sentence is the centre alone; want at least 2"),
+        ({"pairs": 1}, r"pairs: .*2 \(found 1\)"),
+        ({"bank": 11}, "bank: 11 is less than the 12 sentences that a step adds; want 0, or at least 12"),
+        ({"bank": 12, "bank_sides": "both"}, "less than the 24 sentences that a step adds"),
+        ({"languages": None}, "languages: "),
+        ({"output_norm": True, "batch_norm": "none"}, "output_norm: "),
+        ({"statistics": "language", "mixing": "all_languages"}, "statistics: language needs"),
+        ({"statistics": "language", "batch_norm": "plain"}, "statistics: language needs"),
+        ({"bank_per": "language", "bank_languages": "shared"}, "bank_per: "),
+    ],
+    "clir": [
+        ({"tasks": ["rr", "rr"]}, "tasks: found rr, rr, want each task once"),
+        ({"mask_probability": None}, "mask_probability: missing, but task qlm needs it"),
+        ({"mlm_share": 0.2}, "leave the key out"),
+        ({"mask": "queries"}, "'query', 'document' or 'both'"),
+        ({"mixing": "one_language"}, "'rounds'"),
+    ],
+}
+
+
+@pytest.mark.parametrize(("objective", "case"), [(name, case) for name, cases in REFUSED.items() for case in cases])
+def test_recipes_that_make_no_sense_are_refused(objective, case):
+    changes, message = case
+    with pytest.raises(SteleError, match=message):
+        recipe(objective, **changes)
 
 
 def rates(**settings):

@@ -17,9 +17,8 @@ from stele.training.store import Store, write_store
 
 HERE = ProcessContext(torch.device("cpu"))
 WORDS = Vocabulary(size=90, cls=0, sep=2, pad=1, mask=4, special=(0, 1, 2, 3, 4))
-SMALL = dict(
-    steps=4, groups=5, mlm_share=0.4, mlm_sequences=3, mlm_length=12, warmup_steps=1, learning_rate=1e-3, dropout=0.0
-)
+SMALL = dict(steps=4, groups=5, mlm_share=0.4, mlm_sequences=3, mlm_length=12)
+SMALL |= dict(warmup_steps=1, learning_rate=1e-3, dropout=0.0)
 SMALL |= dict(sampling_alpha=0.3, mask_probability=0.15, betas=(0.9, 0.98), eps=1e-6, weight_decay=0.01, clip_norm=None)
 OWN = {
     "msm": dict(documents=3, sentences=4, sentence_length=8, layers=2, mu=0.5, temperature=0.1, projector="asymmetric"),
