@@ -1,10 +1,12 @@
-"""A row that cannot be built says why; a thing of the user that is not there stops nothing else."""
+"""A row that cannot be built says why, in the user's words; which rule makes a row's result."""
 
 import re
 
 import pytest
 
+from stele import catalogue
 from stele.artifacts.results import RunKey
+from stele.errors import SteleError
 
 GONE = "/no/such/folder"
 MINED, TABLE_2, TERMS = "mrtydi/infoxlm_base/multilingual_kept", "statistics/section_pairs/count", "miracl/bm25/terms"
@@ -36,6 +38,7 @@ def not_a_folder(name):
     return rf"^user_data\.{name}: {GONE} is not a folder$"
 
 
+RELEASED = {"models": {"msm": {"checkpoint": "released"}}, **absent("msm_base")}
 # what a case is of -> scale, keys of config.yaml, row, words of the reason
 UNAVAILABLE = {
     "a wall": ("paper", {}, "xor_retrieve/msm/multilingual", "user_data: {xor_dpr_train"),
@@ -65,6 +68,9 @@ UNAVAILABLE = {
     "no nq_dpr": ("paper", absent("nq_dpr"), "mrtydi/xlmr/zero_shot_nq", not_a_folder("nq_dpr")),
     "no squad": ("paper", absent("squad"), "lareqa/xlmr/zero_shot", not_a_folder("squad")),
     "no punkt": ("paper", absent("nltk_punkt"), "xor_retrieve/xlmr/zero_shot_nq", not_a_folder("nltk_punkt")),
+    "no cc100 to calibrate": ("paper", absent("cc100"), "tatoeba/xlmr_large/calibrated", not_a_folder("cc100")),
+    "no released weights": ("paper", RELEASED, "lareqa/msm/zero_shot", not_a_folder("msm_base")),
+    "no Wikidata to train": ("miniature", users("wikipedia"), "mrtydi/kept/zero_shot_nq"),
     "no cc100": ("paper", absent("cc100"), "mrtydi/msm/multilingual", not_a_folder("cc100")),
 }
 NOT_BUILT = {
@@ -125,6 +131,9 @@ BUILT = {  # what is there although another row is not
     "without nq_dpr": ("paper", absent("nq_dpr"), "lareqa/xlmr/zero_shot"),
     "without squad": ("paper", absent("squad"), "mrtydi/xlmr/multilingual"),
     "without punkt": ("paper", absent("nltk_punkt"), "mrtydi/xlmr/multilingual"),
+    "without cc100, as it is": ("paper", absent("cc100"), "tatoeba/xlmr_large/direct"),
+    "without released weights": ("paper", RELEASED, "lareqa/xlmr/zero_shot"),
+    "counted and not trained": ("miniature", users("wikipedia"), "parameters/kept/direct"),
     "without cc100": ("paper", absent("cc100"), "mrtydi/xlmr/multilingual"),
 }
 
@@ -144,12 +153,6 @@ def problems(paper):
         return {row: plan.rows.problem(RunKey(*row)) for row in plan.requested.all_rows}
 
     return call
-
-
-def test_a_missing_folder_of_released_weights(problems):
-    found = problems(models={"msm": {"checkpoint": "released"}}, user_data={"msm_base": GONE})
-    assert found["lareqa", "msm", "zero_shot"] == ("unavailable", f"user_data.msm_base: {GONE} is not a folder")
-    assert found["lareqa", "xlmr", "zero_shot"] is None
 
 
 def test_a_checkpoint_that_is_neither_a_folder_nor_an_id_of_the_hub(problems):
@@ -184,7 +187,63 @@ def test_a_count_reads_the_checkpoint_that_a_model_starts_from_and_nothing_is_tr
     assert released.rows.inputs(row, "pt0-ft0")["encoder"] == released.paths.checkpoint("ccp"), "its own"
 
 
-def test_a_model_that_cannot_be_trained_is_counted_where_its_base_is_there(miniature, tmp_path):
-    plan = miniature(user_data={"wikipedia": str(tmp_path)})
-    assert plan.rows.problem(RunKey("mrtydi", "kept", "zero_shot_nq"))[0] == "unavailable"
-    assert plan.rows.problem(RunKey("parameters", "kept", "direct")) is None
+# --- which rule makes which result ------------------------------------------------------------------------------------
+SETTINGS = [
+    (b, s, entry["kind"]) for b, own in catalogue.load("settings")["settings"].items() for s, entry in own.items()
+]
+RULES = {"lexical": "bm25", "tuned": "bm25", "reranked": "rerank", "answered": "answer", "fused": "fuse"}
+ALIASES = [(b, alias) for b, names in catalogue.load("settings")["aliases"].items() for alias in names]
+
+
+@pytest.fixture(scope="module")
+def rows(miniature):
+    return miniature().rows
+
+
+def may_be(constraint: str, path: str) -> bool:
+    """Whether a rule with this constraint on `benchmark` can make the file, as Snakemake matches names of outputs."""
+    pattern = (
+        rf"(?P<benchmark>{constraint})/(?P<model>[A-Za-z0-9_.-]+)/(?P<setting>[a-z0-9_]+)(/pt\d+-ft\d+/\w+)?\.json"
+    )
+    return re.fullmatch(pattern, path) is not None
+
+
+@pytest.mark.parametrize(("benchmark", "setting", "kind"), SETTINGS)
+def test_a_ranking_is_made_by_the_one_rule_of_its_kind(rows, benchmark, setting, kind):
+    path = f"{benchmark}/m.1/{setting}/pt0-ft0/retrieval.json"
+    for rule in ("bm25", "rerank", "answer", "fuse"):
+        assert may_be(rows.benchmarks_of(rule), path) == (RULES.get(kind) == rule)
+    of_encoders = kind in ("dense", "calibrated", "vectors", "parameters")
+    assert may_be(rows.benchmarks_of_no_other("retrieve"), path) == of_encoders
+    assert may_be(rows.scored_benchmarks, path) == (kind not in ("parameters", "statistics"))
+
+
+def test_names_that_nothing_knows_are_explained_by_the_rule_of_encoders(rows):
+    for path in ("mrtydi/msm/direkt/pt0-ft0/retrieval.json", "mrtidy/msm/direct/pt0-ft0/retrieval.json"):
+        assert may_be(rows.benchmarks_of_no_other("retrieve"), path)
+        assert not may_be(rows.benchmarks_of("bm25"), path)
+
+
+@pytest.mark.parametrize(("benchmark", "setting", "kind"), SETTINGS)
+def test_the_mean_of_a_row_is_under_its_setting_s_own_name(rows, benchmark, setting, kind):
+    path = f"{benchmark}/m/{setting}.json"
+    assert may_be(rows.averaged_benchmarks, path) == (kind != "statistics")
+    assert not may_be(rows.alias_benchmarks, path)
+
+
+@pytest.mark.parametrize(("benchmark", "alias"), ALIASES)
+def test_a_short_name_is_a_copy_where_it_is_one(rows, benchmark, alias):
+    path = f"{benchmark}/m/{alias}.json"
+    assert may_be(rows.alias_benchmarks, path) and not may_be(rows.averaged_benchmarks, path)
+
+
+@pytest.mark.parametrize(("benchmark", "alias"), ALIASES)
+def test_a_short_name_of_a_single_seed_s_result_is_answered_with_the_setting(rows, benchmark, alias):
+    setting = rows.protocols.canonical(benchmark, alias)
+    with pytest.raises(SteleError, match=f"unknown setting {alias!r}; did you mean {setting!r}"):
+        rows.inputs(RunKey(benchmark, "msm", alias), "pt0-ft0")
+
+
+def test_a_setting_that_begins_like_another_is_another(rows):
+    assert not may_be(rows.benchmarks_of("bm25"), "mrtydi/m/tuned_more/pt0-ft0/retrieval.json")
+    assert may_be(rows.averaged_benchmarks, "mrtydi/m/zero_shot_nq.json"), "zero_shot is a short name there"

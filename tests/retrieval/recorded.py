@@ -87,8 +87,8 @@ def write_mrtydi(
 
 def recorded_parts(folder: Path, language: str, **parts: str) -> list[str]:
     """The command line's data of datasets (dataset -> folder) in a language, with a record each."""
-    records = {
-        dataset: record(folder / language / part, content=f"{language}{part}", labels=["generated data"])
-        for dataset, part in parts.items()
-    }
-    return [f"{dataset}:{language}={path}" for dataset, path in records.items()]
+    given = []
+    for dataset, part in parts.items():
+        path = record(folder / language / part, content=f"{language}{part}", labels=["generated data"])
+        given.append(f"{dataset}:{language}={path}")
+    return given

@@ -94,12 +94,8 @@ def test_kill_9_and_again_gives_the_same_runs(tmp_path, data, module, name, call
 
 def test_a_kill_between_two_searches_of_one_collection_leaves_no_index_for_the_second(tmp_path):
     """XOR-Retrieve's languages share a collection; an index has the terms of one language's questions."""
-    rows = [
-        ("ru0", "nile kenya", "ru"),
-        ("ru1", "sea town hill", "ru"),
-        ("fi0", "joki nile", "fi"),
-        ("fi1", "meri", "fi"),
-    ]
+    rows = [("ru0", "nile kenya", "ru"), ("ru1", "sea town hill", "ru")]
+    rows += [("fi0", "joki nile", "fi"), ("fi1", "meri", "fi")]
     more = {"answers": ["x"], "split": "dev"}
     questions = [{"id": name, "question": text, "lang": code, **more} for name, text, code in rows]
     put(tmp_path / "q/xor_dev_retrieve_eng_span_v1_1.jsonl", questions)

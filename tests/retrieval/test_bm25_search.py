@@ -52,9 +52,8 @@ def test_rounded_lengths_change_scores_and_not_the_mean(index):
         texts = {"long": " ".join(["nile"] * 2 + ["x"] * (words - 2)), "short": "nile x x"}
         made = index(texts, ["nile"], rows=words)
         assert made.collection.length == (words + 3) / 2
-        exact, rounded = (
-            dict(lucene_bm25.search(made, [[0]], 5, (0.9, 0.4), rounded=flag)[0]) for flag in (False, True)
-        )
+        hits = (lucene_bm25.search(made, [[0]], 5, (0.9, 0.4), rounded=flag)[0] for flag in (False, True))
+        exact, rounded = map(dict, hits)
         assert exact["short"] == rounded["short"] and (exact["long"] == rounded["long"]) is same
         assert exact["long"] <= rounded["long"]
 

@@ -67,10 +67,8 @@ def own_queries(tmp_path, data):
 def encoding(tmp_path: Path, encoder: Path, data: list[str], name: str, language: str, *more: str, spec=None):
     out = tmp_path / name / language / "record.json"
     line = ["--benchmark", "neuclir_mono", "--collection", language, "--encoder", str(encoder), "--threads", "1"]
-    line += ["--encoding", json.dumps(spec or retrieval.SPEC), "--data", *data]
-    return job(
-        encode_collection, [*line, "--state", str(tmp_path / "state" / name / language), "--output", str(out), *more]
-    )
+    line += ["--encoding", json.dumps(spec or retrieval.SPEC), "--data", *data, "--output", str(out), *more]
+    return job(encode_collection, [*line, "--state", str(tmp_path / "state" / name / language)])
 
 
 def encoded(tmp_path: Path, encoder: Path, data: list[str], *more: str, spec=None, name="vectors") -> list[str]:

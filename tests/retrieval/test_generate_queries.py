@@ -79,10 +79,9 @@ def test_it_goes_on_after_kill_9(tmp_path, generator, data, monkeypatch, name, c
     args = arguments(tmp_path, generator, data, batch=3)
     killed(lambda: generate_queries.run(args), kill_at(generate_queries, name, call))
     assert not args.output.exists()
-    read, original = [], generate
-    monkeypatch.setattr(
-        "stele.encoders.generator.generate", lambda g, some, *sizes: read.extend(some) or original(g, some, *sizes)
-    )
+    read = []
+    noted = lambda model, some, *sizes: read.extend(some) or generate(model, some, *sizes)  # noqa: E731
+    monkeypatch.setattr("stele.encoders.generator.generate", noted)
     generate_queries.run(args)
     assert len(read) == left, "nothing is generated twice"
     assert files(tmp_path / "out") == files(tmp_path / "whole")

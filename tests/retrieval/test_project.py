@@ -72,9 +72,8 @@ def test_the_first_pairs_of_the_file_are_projected_together(encoder, pairs, tmp_
     with open(out, encoding="utf-8", newline="") as handle:
         rows = list(csv.DictReader(handle))
     assert list(rows[0]) == ["line", "language", "x", "y"]
-    assert [(int(row["line"]), row["language"]) for row in rows] == [
-        (line, language) for language in ("en", "ar") for line in range(PAIRS)
-    ]
+    places = [(line, language) for language in ("en", "ar") for line in range(PAIRS)]
+    assert [(int(row["line"]), row["language"]) for row in rows] == places
     lines = [(pairs.parent / f"tatoeba.ara-eng.{c}").read_text(encoding="utf-8").splitlines()[:PAIRS] for c in WORDS]
     texts = [line for side in lines for line in side]
     expected, _ = principal_components(load_encoder(encoder.parent, SPEC).encode(texts, "query"))

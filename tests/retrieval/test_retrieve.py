@@ -213,11 +213,9 @@ def test_vectors_that_another_key_began_to_write_over_are_not_taken_up_again(tmp
 
 
 def test_vectors_that_are_not_finite_are_refused(tmp_path):
-    layout = vector_files.Layout(2, "float16", False, "key")
+    layout, block = vector_files.Layout(2, "float16", False, "key"), np.array([[1.0, 2.0], [1e6, 0.0]])
     with pytest.raises(SteleError, match="passage 'b': its vector is not finite as float16"):
-        vector_files.encode_part(
-            tmp_path / "p", [], lambda _: [(["a", "b"], np.array([[1.0, 2.0], [1e6, 0.0]]))], layout
-        )
+        vector_files.encode_part(tmp_path / "p", [], lambda _: [(["a", "b"], block)], layout)
 
 
 def test_an_encoding_that_is_no_json_is_refused(tmp_path, encoder, data):

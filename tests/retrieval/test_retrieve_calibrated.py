@@ -40,11 +40,8 @@ def run(tmp_path, encoder, data, calibration):
     def call(operation: str, *more: str, name: str = "out"):
         given = ("--calibration", str(calibration), "--operation", operation, *more)
         retrieve.run(pairs.arguments(tmp_path, encoder, data, name, SPEC, *given))
-        hits = {
-            query_set: {query: run.ranking(query) for query in run.queries}
-            for query_set in pairs.QUERY_SETS
-            for run in [read_run(tmp_path / name / f"runs/{query_set}.trec.gz")]
-        }
+        runs = {each: read_run(tmp_path / name / f"runs/{each}.trec.gz") for each in pairs.QUERY_SETS}
+        hits = {each: {query: run.ranking(query) for query in run.queries} for each, run in runs.items()}
         return hits, json.loads((tmp_path / name / "retrieval.json").read_text())
 
     return call
@@ -82,9 +79,8 @@ def test_queries_that_are_encoded_for_themselves_are_moved_by_their_own_language
     shared, _ = run("calibrated")
     monkeypatch.delattr(Tatoeba, "query_collection")
     apart, _ = run("calibrated", name="apart")
-    assert {name: [ids[0] for ids in of.values()] for name, of in shared.items()} == {
-        name: [ids[0] for ids in of.values()] for name, of in apart.items()
-    }
+    first, second = ({name: [ids[0] for ids in of.values()] for name, of in hits.items()} for hits in (shared, apart))
+    assert first == second
 
 
 def test_another_operation_takes_up_no_vectors_of_a_killed_one(tmp_path, encoder, data, calibration, run):

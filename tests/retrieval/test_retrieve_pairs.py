@@ -41,13 +41,11 @@ def test_each_text_is_encoded_once_and_ranks_as_if_twice(tmp_path, encoder, data
     monkeypatch.delattr(Tatoeba, "query_collection")
     retrieve.run(arguments(tmp_path, encoder, data, "twice"))
     assert sorted(kinds[160:]) == ["passage"] * 160 + ["query"] * 160
-    once, twice = (
-        {name: read_run(tmp_path / out / f"runs/{name}.trec.gz") for name in QUERY_SETS} for out in ("out", "twice")
-    )
     for name in QUERY_SETS:
-        assert list(once[name].queries) == list(twice[name].queries)
-        for query in once[name].queries:
-            scores, others = ([score for _, score in run.hits(query)] for run in (once[name], twice[name]))
+        once, twice = (read_run(tmp_path / out / f"runs/{name}.trec.gz") for out in ("out", "twice"))
+        assert list(once.queries) == list(twice.queries)
+        for query in once.queries:
+            scores, others = ([score for _, score in run.hits(query)] for run in (once, twice))
             assert scores == pytest.approx(others, abs=1e-6)
 
 

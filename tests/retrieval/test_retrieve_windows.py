@@ -70,6 +70,8 @@ def test_a_document_scores_as_the_mean_of_its_three_best_retrieved_windows():
         ('{"sentences": 0, "stride": 1, "hits": 1, "best": 1}', "sentences"),
         ('{"sentence": 2, "stride": 1, "hits": 1, "best": 1}', "sentences"),
         ("5", "want an object"),
+        ('{"overlap": 1.0, "hits": 5}', "overlap"),
+        ('{"overlap": 0.5, "hits": 5, "sentences": 5}', "sentences"),
     ],
 )
 def test_wrong_windows_are_refused(text, message):

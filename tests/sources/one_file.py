@@ -8,7 +8,6 @@ from runs import SourceRun
 
 from stele.catalogue.datasets import mirror_path
 from stele.command import cli
-from stele.files.atomic import MARK
 
 HOST = "https://data.example.org/set"
 TEXT = "".join(f"line {n}\n" for n in range(1000)).encode()
@@ -45,13 +44,6 @@ class Run(SourceRun):
 
     def __call__(self, entry: dict, *flags: str, part: str = "all") -> int:
         return cli.main(self.arguments(entry, *flags, part=part))
-
-    def have(self) -> list[str]:
-        return sorted(
-            p.relative_to(self.output.parent).as_posix()
-            for p in self.output.parent.rglob("*")
-            if p.is_file() and p.name != MARK
-        )
 
 
 def put(mirror: Path, url: str, data: bytes) -> None:

@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+from stele.files.atomic import MARK
+
 
 class SourceRun:
     """Its output and state; a call with flags gives the exit code."""
@@ -21,3 +23,9 @@ class SourceRun:
     @property
     def record(self) -> dict:
         return json.loads(self.output.read_text())
+
+    def have(self) -> list[str]:
+        """The files of its output."""
+        folder = self.output.parent
+        files = [path for path in folder.rglob("*") if path.is_file() and path.name != MARK]
+        return sorted(path.relative_to(folder).as_posix() for path in files)

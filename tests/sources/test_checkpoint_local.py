@@ -61,8 +61,7 @@ def test_pytorch_weights_become_safetensors_with_the_same_vectors(run, local):
     as_pickle(local)
     before = files_digest(local)
     assert run("--path", str(local)) == 0
-    names = sorted(path.name for path in run.folder.iterdir() if path.name != MARK)
-    assert "model.safetensors" in names and "pytorch_model.bin" not in names
+    assert "model.safetensors" in run.have() and "pytorch_model.bin" not in run.have()
     assert torch.equal(embed(run.folder), expected)
     assert run.record["files"]["model.safetensors"]["verified"] == "converted"
     assert files_digest(local) == before and (local / "pytorch_model.bin").is_file()
@@ -98,11 +97,7 @@ def test_a_sentence_transformers_folder_is_kept_whole(run, local):
     (st / "1_Pooling").rename(local / "1_Pooling")
     (st / "1_Pooling").symlink_to(local / "1_Pooling")  # as one head for several models
     assert run("--path", str(st)) == 0
-    have = {
-        path.relative_to(run.folder).as_posix()
-        for path in run.folder.rglob("*")
-        if path.is_file() and path.name != MARK
-    }
+    have = {*run.have()}
     assert {"modules.json", "sentence_bert_config.json", "1_Pooling/config.json", "2_Dense/model.safetensors"} <= have
     assert "2_Dense/pytorch_model.bin" not in have and list(run.record["models"]) == ["."]
 

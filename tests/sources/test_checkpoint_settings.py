@@ -157,9 +157,8 @@ def test_a_model_that_does_not_encode_texts_alone_is_told_in_one_sentence(local,
         raise ValueError("You have to specify pixel_values\nand more")
 
     monkeypatch.setattr(BertModel, "forward", forward)
-    with pytest.raises(
-        SteleError, match=r"not a readable encoder of texts \(ValueError: You have to specify pixel_values and more\)"
-    ):
+    said = r"not a readable encoder of texts \(ValueError: You have to specify pixel_values and more\)"
+    with pytest.raises(SteleError, match=said):
         check_loads(local)
 
 

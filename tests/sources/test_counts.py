@@ -32,9 +32,7 @@ def test_cut_or_foreign_files_are_damaged(tmp_path, suffix, pack):
     path = tmp_path / f"f{suffix}"
     for data in (pack(b"text\n" * 1000)[:-15], b"<html>not found</html>"):
         path.write_bytes(data)
-        with pytest.raises(
-            SteleError, match=f"f{suffix}: (the compressed file is cut short or damaged|not a readable file)"
-        ):
+        with pytest.raises(SteleError, match=f"f{suffix}: (.* is cut short or damaged|not a readable file)"):
             counts.lines(path)
 
 

@@ -88,9 +88,8 @@ def test_the_network_is_asked_last_with_its_alternatives(run, site):
     file = {"url": f"{site.address}/first/corpus.txt", "alternatives": [f"{site.address}/second/corpus.txt"]}
     assert run(source(file=file)) == 0
     assert [request.path for request in site.requests] == ["/first/corpus.txt", "/second/corpus.txt"]
-    assert (
-        run.record["came_from"] == ["network"] and run.record["files"]["corpus.txt"]["url"] == file["alternatives"][0]
-    )
+    assert run.record["came_from"] == ["network"]
+    assert run.record["files"]["corpus.txt"]["url"] == file["alternatives"][0]
 
 
 def test_offline_asks_nobody_and_says_the_ways_out(run, site):
@@ -98,9 +97,8 @@ def test_offline_asks_nobody_and_says_the_ways_out(run, site):
     url = f"{site.address}/corpus.txt"
     message = run.refused(source(file={"url": url}), "--offline", "--mirrors", str(run.folder))
     assert site.requests == []
-    assert all(
-        part in message for part in (url, "set all corpus.txt", "offline", "mirrors:", "user_data: {set: FOLDER}")
-    )
+    ways = "set all corpus.txt", "offline", "mirrors:", "user_data: {set: FOLDER}"
+    assert all(part in message for part in (url, *ways))
     assert not run.output.parent.exists()
 
 
@@ -222,9 +220,8 @@ def test_a_killed_download_goes_on_where_it_was(run, site):
     site.faults["/big"] = [{"stall": len(body) // 2}]
     entry = source(counts={}, file={"path": "big", "url": f"{site.address}/big", "sha256": sha(body)})
     environment = {**os.environ, "PYTHONPATH": str(Path(cli.__file__).parents[2]), "NO_PROXY": "127.0.0.1"}
-    process = subprocess.Popen(
-        [sys.executable, "-m", "stele", *run.arguments(entry)], env=environment, stderr=subprocess.DEVNULL
-    )
+    command = [sys.executable, "-m", "stele", *run.arguments(entry)]
+    process = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
 
     def half_way():
         assert process.poll() is None
@@ -265,15 +262,9 @@ def test_a_file_that_the_hub_vouched_for_stays_so_when_the_run_is_resumed(run, s
 
 
 def test_a_catalogue_entry_can_be_given_as_it_is(run, mirror):
-    entry = {
-        "title": "A set",
-        "version": "v1",
-        "parts": "languages",
-        "languages": ["sw", "th"],
-        "files": [{"path": "{cc100}.txt", "url": f"{HOST}/{{cc100}}.txt"}],
-        "licence": "CC0",
-        "wall": "none",
-    }
+    entry = {"title": "A set", "version": "v1", "licence": "CC0", "wall": "none"}
+    entry |= {"parts": "languages", "languages": ["sw", "th"]}
+    entry |= {"files": [{"path": "{cc100}.txt", "url": f"{HOST}/{{cc100}}.txt"}]}
     put(mirror, f"{HOST}/th.txt", TEXT)
     assert run(entry, "--mirrors", str(mirror), "--offline", part="th") == 0
     assert run.have() == ["record.json", "th.txt"] and run.record["part"] == "th" and run.record["languages"] == ["th"]

@@ -46,9 +46,8 @@ def test_a_users_file_may_be_anywhere_below_the_folder_but_only_once(run, users_
     (users_folder / "corpus.txt").write_bytes(TEXT)
     message = run.refused(source(file={"path": "corpus.txt"}), "--user-data", str(users_folder))
     assert "corpus.txt, deep/er/corpus.txt" in message
-    assert (
-        run(source(file={"path": "er/corpus.txt"}, counts={}), "--user-data", str(users_folder)) == 0
-    )  # the likest path wins
+    likest = source(file={"path": "er/corpus.txt"}, counts={})
+    assert run(likest, "--user-data", str(users_folder)) == 0
 
 
 def test_how_a_collection_is_written_is_a_part_of_its_content(run, users_folder):
@@ -170,9 +169,8 @@ def test_documents_that_are_a_file_each_are_kept_in_one(run):
     passages = [Passage("1", "", "one"), Passage("2", "", "two"), Passage("4", "", "four")]
     passages += [Passage("5", "", "five"), Passage("6'6", "", "six")]
     assert list(AdHocCollection().passages({"mine": {"all": run.output.parent}}, "hi")) == passages
-    assert (
-        list(AdHocCollection().passages({"mine": {"all": own}}, "hi")) == passages
-    )  # as when they are read one by one
+    one_by_one = list(AdHocCollection().passages({"mine": {"all": own}}, "hi"))
+    assert one_by_one == passages
     (own / "b/7.txt").write_text("words")
     assert "b/7.txt: no <DOC>; `one_a_file` packs only SGML documents" in run.refused(given, "--user-data", str(own))
     (own / "b/7.txt").rename(own / "b/7 8.txt").write_text("<DOC>\n<TEXT>x</TEXT>\n</DOC>")  # `7 9.txt` had its id
@@ -226,9 +224,8 @@ def test_a_users_archive_and_a_users_unpacked_folder_give_the_same(run, archive)
 
 def test_a_truncated_file_is_named(run):
     put(run.folder / "mirror", f"{HOST}/c.gz", gzip.compress(TEXT)[:-20])
-    entry = source(
-        file={"path": "c.gz", "url": f"{HOST}/c.gz"}, counts={"lines": [{"count": "lines", "files": ["c.gz"]}]}
-    )
+    counts = {"lines": [{"count": "lines", "files": ["c.gz"]}]}
+    entry = source(file={"path": "c.gz", "url": f"{HOST}/c.gz"}, counts=counts)
     message = run.refused(entry, "--mirrors", str(run.folder / "mirror"), "--offline")
     assert "set all: c.gz: the compressed file is cut short or damaged" in message and not run.output.exists()
 

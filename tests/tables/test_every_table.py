@@ -79,12 +79,8 @@ def _expected(folder, table):
 def _csv_cells(text):
     """(what a line says of row and column) -> (measured, printed)."""
     for line in csv.DictReader(io.StringIO(text)):
-        yield (
-            csv_text(line["row"]),
-            csv_text(line["column"]),
-            line["measured"],
-            line.get("printed", line.get("published")),
-        )
+        printed = line.get("printed", line.get("published"))
+        yield csv_text(line["row"]), csv_text(line["column"]), line["measured"], printed
 
 
 # --- the grids of Markdown, LaTeX and HTML: (heading, headers, lines of cells), marks taken away ----------------------
@@ -105,10 +101,8 @@ def _latex_grids(text):
         head = head.split("\\toprule\n")[1].rstrip("\n\\ ").split("\n")
         headers = [_plain(cell) for cell in head[-1].split(" & ")]
         if len(head) > 1:
-            spans = [
-                re.fullmatch(r"\\multicolumn\{(\d+)\}\{c\}\{(.*)\}", cell.rstrip(" \\"))
-                for cell in head[0].split(" & ")
-            ]
+            cells = [cell.rstrip(" \\") for cell in head[0].split(" & ")]
+            spans = [re.fullmatch(r"\\multicolumn\{(\d+)\}\{c\}\{(.*)\}", cell) for cell in cells]
             above = [name for span in spans for name in ([span[2]] * int(span[1]) if span else [""])]
             headers = [f"{group} {name}".strip() for group, name in zip(above, headers, strict=True)]
         for section in body:

@@ -14,16 +14,20 @@ from figure_files import (
     texts,
     write_rows,
 )
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
+from matplotlib.text import Text
 from specs import write_spec
 from test_table_diverged import diverge
 
 from stele.command import cli
+from stele.papers.figure import load_figure
 from stele.papers.paper import papers_in
 from stele.tables.render.figure import draw
-from stele.tables.render.figure_data import Lengths
+from stele.tables.render.figure_data import Lengths, panel_series
 from stele.tables.render.figure_panels import BINS, COLOURS, EMPTY, WIDTH, densities
-from stele.tables.values.lookup import STATES
+from stele.tables.values.context import Context
+from stele.tables.values.lookup import STATES, Results
 
 
 def picture(bench, text, **context):
@@ -90,9 +94,7 @@ def test_printed_values_are_hollow_and_one_that_series_share_stands_once(bench):
     assert all(line.get_markerfacecolor() == "none" for line in marks)
     assert [line.get_markeredgecolor() for line in marks] == ["black", COLOURS[0]]
     assert "Hollow marks: values that the paper prints; a star where several series share one." in texts(axes.figure)
-    assert [line.get_marker() for line in marks] == ["*", "o"], (
-        "the fifth series is black, and the tenth a black circle"
-    )
+    assert [line.get_marker() for line in marks] == ["*", "o"], "the fifth series is black, the tenth a black circle"
     (axes,) = picture(bench, CURVES.replace(", two: {0: 0.45}", "")).axes
     assert "Hollow marks: values that the paper prints." in texts(axes.figure)
 
@@ -123,9 +125,8 @@ def test_without_a_printed_range_the_horizontal_axis_covers_every_point(bench, s
 @pytest.mark.parametrize(("printed", "lowest"), [("", 0.01), (", range: [0.1, 0.6]", 0.01)])
 def test_a_vertical_axis_may_be_logarithmic(bench, printed, lowest):
     curve_points(bench, {"start": 0.01, "one_5": 0.5, "one_10": 0.0})
-    (axes,) = picture(
-        bench, CURVES.replace(", range: [0.4, 0.6], ticks: [0.4, 0.5, 0.6]", f", scale: log{printed}")
-    ).axes
+    logarithmic = CURVES.replace(", range: [0.4, 0.6], ticks: [0.4, 0.5, 0.6]", f", scale: log{printed}")
+    (axes,) = picture(bench, logarithmic).axes
     low, high = axes.get_ylim()
     assert axes.get_yscale() == "log" and 0.005 < low <= lowest and 0.5 < high < 1
 
@@ -193,9 +194,8 @@ def test_several_states_in_a_panel_without_data_stand_in_its_legend(bench):
 def test_many_reasons_are_told_in_part(bench):
     failed = {f"{model}/cv5/clef": f"logs/{model}.log" for model in ("start", "one_5", "one_10", "two_10")}
     (line,) = [line for line in texts(picture(bench, CURVES, failed=failed)) if line.startswith("failed:")]
-    assert line == (
-        "failed: its job failed (log: logs/start.log; log: logs/one_5.log; log: logs/one_10.log; and 1 more)"
-    )
+    logs = "log: logs/start.log; log: logs/one_5.log; log: logs/one_10.log"
+    assert line == f"failed: its job failed ({logs}; and 1 more)"
 
 
 def test_an_average_over_fewer_languages_says_so_below_the_figure(bench):
@@ -215,8 +215,6 @@ def test_all_labels_of_what_is_drawn_stand_in_the_head(bench):
 
 
 def test_a_long_name_of_a_paper_does_not_run_under_the_labels(bench):
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
     curve_points(bench, {"start": 0.42}, labels=("generated data", "stand-in checkpoint"))
     name = "Knowledge Enhanced Pre-training for Cross-lingual Dense Retrieval in Many Languages"
     folder = write_spec(bench.folder, CURVES).parent
@@ -231,8 +229,6 @@ def test_a_long_name_of_a_paper_does_not_run_under_the_labels(bench):
 
 @pytest.mark.parametrize("panels", [1, 2])
 def test_a_long_title_of_a_panel_stays_above_its_panel(bench, panels):
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
     name = "Wide names of a projection of sentences in Many Languages, " * 2 + "Measured"
     text = PROJECTION.replace("title: (a)", f'title: "{name}"').replace("title: (b)", f'title: "{name}"')
     drawn = picture(bench, text if panels == 2 else text[: text.index("    - {key: b")])
@@ -245,8 +241,6 @@ def test_a_long_title_of_a_panel_stays_above_its_panel(bench, panels):
 
 
 def test_a_long_label_of_a_series_stays_below_its_panel(bench):
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
     one, two = CURVES.rstrip(), CURVES[CURVES.index("    - key: en_de") :].replace("en_de", "en_fr")
     label = "Ours without Wide words and with Many Measured languages, after a second pretraining"
     drawn = picture(bench, f"{one}\n{two}".replace("label: One", f'label: "{label}"'))
@@ -292,14 +286,6 @@ def test_a_distribution_says_the_share_ours_and_the_paper_s(bench):
 
 # --- the page ---------------------------------------------------------------------------------------------------------
 def test_everything_is_large_enough_and_inside_the_width(root, bench):
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.text import Text
-
-    from stele.papers.figure import load_figure
-    from stele.tables.render.figure_data import panel_series
-    from stele.tables.values.context import Context
-    from stele.tables.values.lookup import Results
-
     for path in sorted((root / "paper_tables").glob("*/figure_*.yaml")):
         figure = load_figure(path)
         drawn = draw(figure, panel_series(figure, Context(), Results(bench.results_dir)))

@@ -102,9 +102,8 @@ def test_every_number_of_the_catalogue_comes_back_from_a_clone_that_holds_it(tmp
 
     old, new = known(before), known(after)
     assert not new.keys() - old.keys()
-    gone = [
-        dict(zip([key for key in COLUMNS if key != "locator"], row, strict=True)) for row in old.keys() - new.keys()
-    ]
+    columns = [key for key in COLUMNS if key != "locator"]
+    gone = [dict(zip(columns, row, strict=True)) for row in old.keys() - new.keys()]
     # means whose parts the catalogue does not hold: the clone has not enough subsets for them
     assert {row["benchmark"] for row in gone} == {"belebele", "bucc_v2", "mlqa_retrieval", "tatoeba"}
     assert all("computed here" in row["note"] for row in gone)
@@ -141,10 +140,9 @@ def test_other_models_tasks_splits_and_broken_numbers_stay_out(tmp_path, clone):
     minilm = "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"
     two = {"es": {"ndcg_at_10": 0.001}, "ru": {"ndcg_at_10": 0.25}}
     put_result(clone, minilm, "a" * 40, "MIRACLRetrievalHardNegatives.v2", two)
+    persian = {"fas": {"ndcg_at_20": 0.5}}
     for revision, version in (("b" * 40, "2.20.3"), ("c" * 40, "2.2.0")):
-        put_result(
-            clone, E5, revision, "NeuCLIR2023RetrievalHardNegatives", {"fas": {"ndcg_at_20": 0.5}}, "test", version
-        )
+        put_result(clone, E5, revision, "NeuCLIR2023RetrievalHardNegatives", persian, "test", version)
     commit(clone)
     found = [row for row in renew(tmp_path) if row["source"] == "MTEB results"]
     assert {(row["benchmark"], row["model"], row["model_revision"]) for row in found} == {
@@ -258,7 +256,6 @@ def test_a_clone_whose_commit_was_replaced_is_refused(tmp_path, clone, capsys):
         subprocess.run(["git", *command], cwd=clone, check=True)
     status = subprocess.run(["git", "status", "--porcelain"], cwd=clone, check=True, capture_output=True, text=True)
     assert status.stdout == ""
-    assert (
-        cli.main(["tables", "renew_references", str(tmp_path / "clones"), "--output", str(tmp_path / "new.tsv")]) == 1
-    )
+    command = ["tables", "renew_references", str(tmp_path / "clones"), "--output", str(tmp_path / "new.tsv")]
+    assert cli.main(command) == 1
     assert "its files differ from its commit's" in capsys.readouterr().err

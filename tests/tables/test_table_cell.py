@@ -151,12 +151,8 @@ def test_a_cell_s_state_is_that_of_the_results_folder(bench):
 def test_a_language_left_out_hides_no_better_answer(bench):
     key = "first/zero_shot_marco/mrtydi"
     rows = {key: {"state": "not built", "reason": "no recipe"}}
-    cells = bench.cells(
-        bench.spec(),
-        rows=rows,
-        languages_in_scale={"mrtydi": ["ar"]},
-        failed={"second/zero_shot_marco/mrtydi": "x.log"},
-    )
+    context = {"languages_in_scale": {"mrtydi": ["ar"]}, "failed": {"second/zero_shot_marco/mrtydi": "x.log"}}
+    cells = bench.cells(bench.spec(), rows=rows, **context)
     assert cells["first/value/sw"].outcome.state == "not built"
     assert cells["second/value/sw"].outcome.state == "not in scale"
     assert cells["second/value/ar"].outcome.state == "failed"
@@ -192,16 +188,12 @@ def test_borrowed_rows_are_run_only_on_request(bench, msm):
 # --- rows of one's own ------------------------------------------------------------------------------------------------
 def test_a_row_is_added_without_touching_a_spec(bench, msm):
     bench.result("minilm", {"ar": 0.9})
-    added = [
-        {"model": "minilm", "label": "MiniLM", "tables": ["msm/2"]},
-        {"model": "msm"},
-        {"model": "x", "tables": []},
-    ]
-    cells = table_cells(msm[2], Context(extra_rows=added), Results(bench.results_dir))
+    mine = {"model": "minilm", "label": "MiniLM", "tables": ["msm/2"]}
+    added = Context(extra_rows=[mine, {"model": "msm"}, {"model": "x", "tables": []}])
+    cells = table_cells(msm[2], added, Results(bench.results_dir))
     extra = [cell for cell in cells if cell.extra]
-    assert {(cell.group.key, cell.row.label) for cell in extra} == {("unsupervised", "MiniLM")}, (
-        "msm has its row already"
-    )
+    places = {(cell.group.key, cell.row.label) for cell in extra}
+    assert places == {("unsupervised", "MiniLM")}, "msm has its row already"
     assert len(extra) == 24 and cells[-24:] == extra
     assert extra[0].outcome.value == 0.9 and extra[0].printed is None and delta_of(extra[0]) is None
     assert ("mrtydi", "minilm", "zero_shot_marco") in results_needed(msm[2], extra_models=["minilm"])

@@ -51,10 +51,10 @@ def test_the_difference_of_generated_data_is_shown_when_asked_for(bench):
 
 
 def test_each_view_is_there_once_and_the_side_by_side_one_stands_in(bench, msm):
-    classes = [
-        view.get("class").split() for view in _page(bench, bench.spec()).xpath("//div[@class[starts-with(., 'view')]]")
-    ]
-    assert classes == [["view", "side", "difference", "ours"], ["view", "printed"]], "nothing of ours yet"
+    views = _page(bench, bench.spec()).xpath("//div[@class[starts-with(., 'view')]]/@class")
+    assert [view.split() for view in views] == [["view", "side", "difference", "ours"], ["view", "printed"]], (
+        "nothing of ours yet"
+    )
     assert [*_draw(bench, msm[13]).views] == ["side difference ours printed"], "a stated table"
     choices = [_page(bench, table).xpath("//fieldset[@hidden]") for table in (msm[13], bench.spec())]
     assert [len(hidden) for hidden in choices] == [1, 0], "there is nothing to choose"
@@ -164,10 +164,8 @@ def test_a_result_unfolds_to_its_records_and_their_ancestors_without_circumstanc
 
 
 def test_records_are_cut_to_a_length_for_reading():
-    assert shown({"a": None, "b": [], "c": True, "wall_seconds": 3, "d": {"device": "x", "e": 0}}) == {
-        "c": "yes",
-        "d": {"e": 0},
-    }
+    cut = shown({"a": None, "b": [], "c": True, "wall_seconds": 3, "d": {"device": "x", "e": 0}})
+    assert cut == {"c": "yes", "d": {"e": 0}}
     assert shown(list(range(100)))[-1] == "… (100 in all)" and len(shown("x" * 1000)) < 300
 
 
@@ -211,9 +209,8 @@ def test_links_lead_to_what_is_written(bench, msm):
     together = {"all_tables.md", "all_tables.tex", "all_tables.bib", "msm.html"}
     assert _links(paper) == {"all_tables.html"} | files
     assert _links(index) == written | {f"msm.html#{place}" for place in places} | together | files | of_all
-    assert {link[1:] for link in paper.xpath("//nav//a/@href") if link.startswith("#")} | places <= {
-        *paper.xpath("//@id")
-    }
+    inside = {link[1:] for link in paper.xpath("//nav//a/@href") if link.startswith("#")}
+    assert inside | places <= {*paper.xpath("//@id")}
     for page in (paper, index):  # a figure of a paper on its page, the others on the list
         assert page.xpath("//figure//img/@alt") == ["what it shows"]
 
@@ -235,9 +232,8 @@ def test_a_damaged_figure_says_so_in_its_place(tmp_path):
 
 
 def test_a_table_tells_of_what_it_is_made_from_and_of_nothing_else_in_the_folder(bench):
-    table = bench.spec(
-        **{"label: Second,": "label: Second, borrowed: other,"}, groups="sources: {other: {text: a report}}\ngroups"
-    )
+    borrowed = {"label: Second,": "label: Second, borrowed: other,"}
+    table = bench.spec(**borrowed, groups="sources: {other: {text: a report}}\ngroups")
     path = bench.result("first", {"ar": 0.5})
     result = json.loads(path.read_text())
     seeds = path.with_suffix("")

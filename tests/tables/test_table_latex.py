@@ -199,13 +199,8 @@ def test_bibtex_keeps_capitals_and_accents():
 
 
 def test_bibtex_takes_names_of_every_script_and_braces_in_a_title():
-    citation = {
-        "key": "own2026",
-        "type": "misc",
-        "authors": ["张, 三", "Mu\u0308ller, Jörg"],
-        "title": "A {B} of 中 文",
-        "year": 2026,
-    }
+    citation = {"key": "own2026", "type": "misc", "title": "A {B} of 中 文", "year": 2026}
+    citation["authors"] = ["张, 三", "Mu\u0308ller, Jörg"]
     text = bibliography.bibtex([Paper.model_validate({"name": "own", "citation": citation})])
     entry = text[text.index("@misc{own2026,") :].partition("\n}\n")[0] + "\n}"
     cjk, han = r"{\steleletters{Cjk}{U+5F20}{张}}", r"{\steleletters{Cjk}{U+4E2D U+6587}{中 文}}"
@@ -248,10 +243,8 @@ def test_tables_compile_alone_in_every_view(bench, msm):
         added = {"extra_rows": [{"model": "own", "label": NASTY}], "scale": "my_scale%"}
         (bench.folder / f"t{number}.tex").write_text(render(to_latex, bench, table, **added), encoding="utf-8")
         names.append(f"t{number}")
-    views = [
-        rf"\def\steleview{{{view}}}" + "".join(rf"\input{{{n}}}\clearpage" for n in names)
-        for view in ("side", "ours", "paper")
-    ]
+    tables = "".join(rf"\input{{{name}}}\clearpage" for name in names)
+    views = [rf"\def\steleview{{{view}}}{tables}" for view in ("side", "ours", "paper")]
     document = "\\documentclass{article}\n\\usepackage{booktabs,graphicx}\n\\begin{document}\n%s\n\\end{document}\n"
     (bench.folder / "all.tex").write_text(document % "\n".join(views), encoding="utf-8")
     (bench.folder / "one.tex").write_text(document % r"\input{t9}", encoding="utf-8")
@@ -315,10 +308,8 @@ def test_all_tables_of_a_paper_with_any_name_compile_in_every_engine(named, engi
     command = [engine, "-interaction=nonstopmode", "-halt-on-error", named.name]
     done = subprocess.run(command, cwd=named.parent, capture_output=True, text=True, errors="replace", check=False)
     assert done.returncode == 0, done.stdout[-2000:]
-    pdf = str(named.with_suffix(".pdf"))
-    said = subprocess.run(
-        ["pdftohtml", "-xml", "-i", "-stdout", pdf], capture_output=True, text=True, check=True
-    ).stdout
+    reader = ["pdftohtml", "-xml", "-i", "-stdout", str(named.with_suffix(".pdf"))]
+    said = subprocess.run(reader, capture_output=True, text=True, check=True).stdout
     outline = re.findall("<item .*>(.*)</item>", said)
     expected = [HOSTILE.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")]
     expected.append(f"Table {expected[0]} 99")

@@ -19,10 +19,8 @@ pytestmark = in_browser
 def pages(tmp_path_factory, root):
     """All pages over a few results with records, a row with a nasty label among them; page -> address."""
     folder = tmp_path_factory.mktemp("pages")
-    for benchmark, setting, metric in (
-        ("mrtydi", "zero_shot_marco", "mrr@100"),
-        ("xor_retrieve", "zero_shot_nq", "r@2kt"),
-    ):
+    results = ("mrtydi", "zero_shot_marco", "mrr@100"), ("xor_retrieve", "zero_shot_nq", "r@2kt")
+    for benchmark, setting, metric in results:
         metrics = {metric: {"languages": {"ar": 0.5, "ja": 0.25}}}
         made = {"inputs": {"a": "b2"}, "ancestry": {"b2": {"job": "finetune", "recipe": {"steps": 60}}}}
         write_result(folder / "results", (benchmark, "msm", setting), metrics, labels=["generated data"], **made)
@@ -90,9 +88,8 @@ def test_figures_are_in_their_page_with_their_words_and_large_enough_to_read(bro
         for figure in figures:
             image = f"document.querySelector('#{figure} img')"
             browser.evaluate(f"{image}.decode()")  # fails where it is no picture
-            wide, alt, box = browser.evaluate(
-                f"[{image}.clientWidth, {image}.alt, {image}.closest('.scroll').clientWidth]"
-            )
+            sizes = f"[{image}.clientWidth, {image}.alt, {image}.closest('.scroll').clientWidth]"
+            wide, alt, box = browser.evaluate(sizes)
             assert wide >= 7 * 96 > PHONE[0] > box, "its 7 points are 7 points; it scrolls in its box"
             assert len(alt) > 60 and ("not built" in alt or "not run" in alt or "measured" in alt)
     browser.open(pages["all_tables.html"])
@@ -107,9 +104,8 @@ def test_wide_tables_scroll_in_their_box_and_labels_stay(browser, pages):
     table = "document.querySelector('#t02 .scroll')"
     assert browser.evaluate(f"{table}.scrollWidth > {table}.clientWidth")
     browser.evaluate(f"{table}.scrollLeft = 200")
-    left = browser.evaluate(
-        f"{table}.querySelector('th.stub').getBoundingClientRect().x - {table}.getBoundingClientRect().x"
-    )
+    stub = f"{table}.querySelector('th.stub')"
+    left = browser.evaluate(f"{stub}.getBoundingClientRect().x - {table}.getBoundingClientRect().x")
     assert 0 <= left < 3
 
 
@@ -150,9 +146,8 @@ def test_the_copy_button_puts_the_command_on_the_clipboard(browser, pages):
     command = browser.evaluate("document.querySelector(':popover-open code').textContent")
     assert command.startswith("snakemake ")
     browser.click(":popover-open button.copy")
-    assert (
-        browser.evaluate("new Promise(done => setTimeout(() => done(navigator.clipboard.readText()), 100))") == command
-    )
+    read = "new Promise(done => setTimeout(() => done(navigator.clipboard.readText()), 100))"
+    assert browser.evaluate(read) == command
     assert browser.evaluate("document.querySelector(':popover-open button.copy').textContent") == "copied"
 
 

@@ -73,9 +73,8 @@ def test_languages_that_ask_the_same_questions_are_one_sample():
     names, better = [code for code in languages for _ in range(20)], (worth + noise).reshape(1, -1)
     p = {}
     for benchmark in ("lareqa", "mrtydi"):
-        base, system = (
-            Scores(benchmark, keys, names, {"map@20": values}, benchmark) for values in (np.zeros((1, 220)), better)
-        )
+        both = np.zeros((1, 220)), better
+        base, system = (Scores(benchmark, keys, names, {"map@20": values}, benchmark) for values in both)
         p[benchmark] = p_value(load_test("t_test"), system, base, "map@20")
     assert p["lareqa"] == pytest.approx(stats.ttest_1samp((worth + noise).mean(axis=0), 0).pvalue)
     assert p["mrtydi"] < 0.05 < p["lareqa"]

@@ -137,12 +137,8 @@ def test_a_footnote_of_a_cell_that_nobody_published_stands_at_ours(bench, said):
 
 # --- sources ----------------------------------------------------------------------------------------------------------
 def test_the_source_that_is_shown_does_not_depend_on_our_number(bench, said):
-    said(
-        score(0.57, status="secondary"),
-        score(0.58, model_revision="b" * 40),
-        score(0.59, tolerance=0.02),
-        score(0.50, tolerance=0.001),
-    )
+    others = score(0.57, status="secondary"), score(0.58, model_revision="b" * 40)
+    said(*others, score(0.59, tolerance=0.02), score(0.50, tolerance=0.001))
     for ours in (0.50, 0.57, 0.58, 0.59):
         measured(bench, {"ko": ours})
         cell = bench.cells(bench.spec(TODAY))["me5_small/value/ko"]
@@ -218,9 +214,8 @@ def test_they_stand_together_in_files_of_their_own(together):
     index = parser.fromstring((together / "today_tables.html").read_text())
     links = {link.partition("#")[0] for link in index.xpath("//a/@href")}
     assert all((together / link).is_file() for link in links) and "today/table_01.md" in links
-    assert parser.fromstring((together / "today/table_01.html").read_text()).xpath("//nav/a/@href") == [
-        "../today_tables.html"
-    ]
+    table = parser.fromstring((together / "today/table_01.html").read_text())
+    assert table.xpath("//nav/a/@href") == ["../today_tables.html"]
     for name in ("today_tables.md", "today.html", "today/table_07.md"):
         text = (together / name).read_text().lower()
         assert "published" in text and "the paper's" not in text and "the paper prints" not in text

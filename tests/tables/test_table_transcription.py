@@ -188,11 +188,8 @@ def test_the_table_of_acronyms(tables):
 
 def test_the_baseline_of_a_collection_is_the_stronger_of_the_two_by_p20(tables):
     table = tables["dense_clt/2"]
-    p20 = {
-        (c.reference.benchmark, c.reference.model): c.printed.value
-        for c in printed_cells(table)
-        if c.reference.metric == "p@20"
-    }
+    cells = [c for c in printed_cells(table) if c.reference.metric == "p@20"]
+    p20 = {(c.reference.benchmark, c.reference.model): c.printed.value for c in cells}
     for benchmark, model in table.significance.against.items():
         other = {"bm25": "bm25_rm3", "bm25_rm3": "bm25"}[model]
         assert p20[benchmark, model] > p20[benchmark, other]

@@ -1,12 +1,15 @@
 """Objectives as a whole: what a group holds, and each loss against the plain way to compute it."""
 
+import math
+
 import numpy as np
 import pytest
 import torch
-from tiny_objectives import OWN, WORDS, WithHeads, hierarchical_loss, model, objective_of, on_cpu, recipe
+from tiny_objectives import HERE, OWN, SHAPE, WORDS, WithHeads, hierarchical_loss, model, objective_of, on_cpu, recipe
 
 from stele.errors import SteleError
 from stele.training import objectives, tasks
+from stele.training.contrastive_loss import in_batch_scores
 from stele.training.sampling import Group, generator
 from stele.training.store import Store, write_store
 
@@ -202,3 +205,62 @@ def test_batches_are_functions_of_seed_and_number(stores, objective):
         for name, value in made.batch(2).items():
             other = others[name]
             assert (value == other).all() if isinstance(value, np.ndarray) else value == other
+
+
+# --- scores of a group ------------------------------------------------------------------------------------------------
+def test_scores_by_hand():
+    queries = torch.tensor([[1.0, 0.0], [0.0, 2.0]])
+    passages = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    mask = torch.tensor([[False, False, True], [False, False, False]])
+    scores = in_batch_scores(queries, passages, torch.tensor([0, 2]), mask, temperature=0.5)
+    assert scores.tolist() == [[2.0, 0.0, -math.inf], [0.0, 4.0, 4.0]]
+
+
+@pytest.mark.parametrize(
+    ("passages", "mask"),
+    [(1, None), (2, torch.tensor([[False, True], [False, False]]))],
+    ids=["one passage", "all but the positive masked"],
+)
+def test_a_contrastive_loss_over_one_candidate_is_refused(passages, mask):
+    with pytest.raises(SteleError, match="no candidate besides its own positive"):
+        in_batch_scores(torch.randn(2, 3), torch.randn(passages, 3), torch.zeros(2, dtype=torch.long), mask)
+
+
+def test_masking_a_positive_is_refused():
+    with pytest.raises(SteleError, match="hides a positive"):
+        in_batch_scores(torch.randn(1, 3), torch.randn(3, 3), torch.tensor([1]), torch.tensor([[False, True, False]]))
+
+
+# --- the groups of a step: what they are, how much they weigh, and what is counted of them ----------------------------
+class Nothing(torch.nn.Module):
+    def forward(self, task, batch, processes):
+        return torch.zeros(())
+
+    def figures(self, task):
+        return {}
+
+
+def test_groups_vectors_and_operations_are_counted(stores):
+    settled = recipe("msm")
+    made, actual = tasks.new_tasks(settled, stores, WORDS, 3), {}
+
+    for step in range(settled.steps):
+        for named in tasks.losses(made, Nothing(), settled, HERE, SHAPE).loss_at(step):
+            for name, value in named.items():
+                if isinstance(value, int):
+                    actual[name] = actual.get(name, 0) + value
+                else:
+                    assert value[1] == 1 / 5, "the weight of a group"
+    assert (actual["groups_msm"], actual["groups_mlm"]) == (12, 8)
+    groups = {name: [task.batch(n) for n in range(actual[f"groups_{name}"])] for name, task in made.items()}
+    assert actual["vectors_msm"] == sum(sum(group["counts"]) for group in groups["msm"]) < 12 * 3 * 4
+    assert "vectors_mlm" not in actual
+    spent = sum(made[name].objective.flops(group, SHAPE) for name in groups for group in groups[name])
+    assert actual["flops"] == pytest.approx(spent, rel=1e-6)
+
+
+def test_mlm_alone_fills_all_groups(stores):
+    settled = recipe("mlm")
+    assert list(tasks.new_tasks(settled, stores, WORDS, 3)) == ["mlm"]
+    assert list(tasks.new_tasks(recipe("msm", mlm_share=0.0), stores, WORDS, 3)) == ["msm"]
+    assert list(tasks.new_tasks(recipe("ict", mlm_share=0.0), stores, WORDS, 3)) == ["ict"]
