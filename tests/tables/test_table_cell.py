@@ -76,17 +76,6 @@ def test_distilmbert_is_averaged_over_the_nine_languages_it_supports(bench, msm)
     assert "does not support Bengali" in cells["distilmbert/mrr/bn"].outcome.reason
 
 
-def test_exchanged_columns_are_compared_by_language(bench, msm):
-    """The paper prints 31.1 under AR and 29.1 under TE; evaluation shows that each belongs to the other."""
-    bench.result("mbert", {"ar": 0.29, "te": 0.32}, benchmark="xor_retrieve", setting="zero_shot_nq", metric="r@2kt")
-    cells = bench.cells(msm[3])
-    telugu, arabic = cells["mbert/r2k/te"], cells["mbert/r2k/ar"]
-    assert (telugu.printed.value, telugu.printed_under.key, telugu.outcome.value) == (31.1, "ar", 0.32)
-    assert (arabic.printed.value, arabic.printed_under.key, arabic.outcome.value) == (29.1, "te", 0.29)
-    borrowed = bench.cells(msm[15])["gmt_path/r2k/ar"]
-    assert borrowed.printed_under.key == "ar", "rows of the leaderboard are not exchanged"
-
-
 def test_seeds_give_a_standard_deviation_of_the_cell_itself(bench):
     """By hand: averages of the two seeds .3 and .5, so mean .4 and standard deviation sqrt(.02) = .1414."""
     table = bench.spec()

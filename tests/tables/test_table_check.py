@@ -128,18 +128,6 @@ def test_the_names_in_a_figure_are_checked_too(bench, root, capsys):
     assert said in capsys.readouterr().err
 
 
-def test_labse_printed_as_infoxlm_is_seen(papers):
-    rows = {(d.table, d.address): d.says.removeprefix("the same numbers: ") for d in check.copied_rows(papers)}
-    of_labse = "24 of ccp/3 all/labse (labse), 24 of kept/2 all/labse (labse)"
-    of_infoxlm = ", ".join(f"24 of {table} all/infoxlm_large (infoxlm_large)" for table in ("kept/2", "msm/14"))
-    assert rows == {
-        ("msm/14", "all/infoxlm_large/*/*"): of_labse,
-        ("kept/2", "all/infoxlm_large/*/*"): of_labse,
-        ("kept/2", "all/labse/*/*"): of_infoxlm,
-        ("ccp/3", "all/labse/*/*"): of_infoxlm,
-    }
-
-
 def test_the_columns_that_two_papers_exchanged_are_compared_as_meant(papers):
     pairs = {(c.table.id, c.address): (c, origin) for c, origin in check.borrowed_cells(papers)}
     cell, origin = pairs["kept/4", "r2k/msm_base/value/ar"]
