@@ -38,6 +38,7 @@ def not_a_folder(name):
     return rf"^user_data\.{name}: {GONE} is not a folder$"
 
 
+KNOWLEDGE = users("wikipedia", "wikidata_items")
 RELEASED = {"models": {"msm": {"checkpoint": "released"}}, **absent("msm_base")}
 # what a case is of -> scale, keys of config.yaml, row, words of the reason
 UNAVAILABLE = {
@@ -58,12 +59,7 @@ UNAVAILABLE = {
     "queries": ("miniature", users("trec2002_ar"), "trec2002_ar/mbert/qgen", "generated texts do not fit real ones"),
     "passages": ("miniature", users("msmarco_passage"), MINED, "msmarco_passage_corpus would be generated"),
     "vectors of words": ("miniature", users("clef"), "clef/bwe_agg_add/direct", "fasttext_aligned would be generated"),
-    "vectors": (
-        "miniature",
-        users("wikipedia", "wikidata_items"),
-        TABLE_2,
-        "user_data: {fasttext_aligned: YOUR_FOLDER}",
-    ),
+    "vectors": ("miniature", KNOWLEDGE, TABLE_2, "user_data: {fasttext_aligned: YOUR_FOLDER}"),
     "Wikidata": ("miniature", users("wikipedia"), "mrtydi/kept/direct", "user_data: {wikidata_items: YOUR_FOLDER}"),
     "no nq_dpr": ("paper", absent("nq_dpr"), "mrtydi/xlmr/zero_shot_nq", not_a_folder("nq_dpr")),
     "no squad": ("paper", absent("squad"), "lareqa/xlmr/zero_shot", not_a_folder("squad")),
@@ -188,9 +184,8 @@ def test_a_count_reads_the_checkpoint_that_a_model_starts_from_and_nothing_is_tr
 
 
 # --- which rule makes which result ------------------------------------------------------------------------------------
-SETTINGS = [
-    (b, s, entry["kind"]) for b, own in catalogue.load("settings")["settings"].items() for s, entry in own.items()
-]
+OF_ALL = catalogue.load("settings")["settings"]
+SETTINGS = [(b, s, entry["kind"]) for b, own in OF_ALL.items() for s, entry in own.items()]
 RULES = {"lexical": "bm25", "tuned": "bm25", "reranked": "rerank", "answered": "answer", "fused": "fuse"}
 ALIASES = [(b, alias) for b, names in catalogue.load("settings")["aliases"].items() for alias in names]
 

@@ -52,9 +52,8 @@ def test_the_difference_of_generated_data_is_shown_when_asked_for(bench):
 
 def test_each_view_is_there_once_and_the_side_by_side_one_stands_in(bench, msm):
     views = _page(bench, bench.spec()).xpath("//div[@class[starts-with(., 'view')]]/@class")
-    assert [view.split() for view in views] == [["view", "side", "difference", "ours"], ["view", "printed"]], (
-        "nothing of ours yet"
-    )
+    classes = [view.split() for view in views]
+    assert classes == [["view", "side", "difference", "ours"], ["view", "printed"]], "nothing of ours yet"
     assert [*_draw(bench, msm[13]).views] == ["side difference ours printed"], "a stated table"
     choices = [_page(bench, table).xpath("//fieldset[@hidden]") for table in (msm[13], bench.spec())]
     assert [len(hidden) for hidden in choices] == [1, 0], "there is nothing to choose"
