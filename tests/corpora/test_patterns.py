@@ -12,6 +12,7 @@ import pytest
 
 import stele.corpora
 from stele.corpora.dumps.dump_files import Siteinfo, redirect_pattern
+from stele.corpora.dumps.sql_dump import ITEM, SITE, TITLE, _row_or_rest
 from stele.corpora.wikitext.extensions import DROPPED, _closing, one_of
 
 SMALL, LARGE = 1500, 12_000  # characters; were a pattern quadratic, the large text would take 64 times the small one's
@@ -30,6 +31,7 @@ AT_START = {
     "sql_dump._CREATE",
     "sql_dump._INSERT",
     "sql_dump._NO_COLUMN",
+    "sql_dump._NO_ROW",
     "sql_dump._STATEMENT",
     "wikitext103.MARKS",
 }
@@ -47,6 +49,7 @@ BEFORE = ("", "[[", "<")
 
 def patterns():
     actual = {"extensions._closing": _closing("ref"), "dump_files.redirect_pattern": redirect_pattern(Siteinfo({}, ()))}
+    actual["sql_dump._row_or_rest"] = _row_or_rest((ITEM, SITE, TITLE))
     for module in pkgutil.walk_packages(stele.corpora.__path__, "stele.corpora."):
         last = module.name.rpartition(".")[2]
         for name, value in vars(importlib.import_module(module.name)).items():

@@ -13,16 +13,14 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from stele import progress
 from stele.artifacts import records
 from stele.artifacts.knowledge_base import ENTITIES_SCHEMA
 from stele.command.arguments import Job, NewRecord, Record, Some, record_of
-from stele.corpora.dumps.sql_dump import TABLE, Rows, read_rows
+from stele.corpora.dumps.sql_dump import TABLE, read_rows
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory
 from stele.files.reading import find_file
@@ -76,53 +74,30 @@ def write_entities(
 ) -> tuple[int, dict[str, int], dict[str, int]]:
     """Writes {wiki}.parquet for all wikis. Returns (rows in the table, rows kept by wiki, rows dropped by reason)."""
     rows, rows_by_wiki, dropped = 0, dict.fromkeys(wikis, 0), Counter()
-    held: list[Rows] = []
+    held: dict[str, list[tuple[str, int]]] = {wiki: [] for wiki in wikis}
     with ExitStack() as stack:
         bar = stack.enter_context(progress.bar(path.stat().st_size, "page_entities", "B"))
         options = {"compression": "zstd", "use_dictionary": False}
-        writers = [
-            stack.enter_context(pq.ParquetWriter(folder / f"{wiki}.parquet", ENTITIES_SCHEMA, **options))
+        writers = {
+            wiki: stack.enter_context(pq.ParquetWriter(folder / f"{wiki}.parquet", ENTITIES_SCHEMA, **options))
             for wiki in wikis
-        ]
+        }
 
         def write() -> None:
-            for site, table in _by_site(held, dropped).items():
-                writers[site].write_table(table)
-                rows_by_wiki[wikis[site]] += table.num_rows
-            held.clear()
+            for wiki, of_wiki in held.items():
+                if of_wiki:
+                    writers[wiki].write_table(pa.table([*zip(*of_wiki, strict=True)], schema=ENTITIES_SCHEMA))
+                    rows_by_wiki[wiki] += len(of_wiki)
+                    of_wiki.clear()
 
-        waiting = 0
-        for in_statement, chosen in read_rows(path, wikis, bar.update):
-            rows += in_statement
-            held.append(chosen)
-            waiting += len(chosen.items)
-            if waiting >= pending:
+        for in_block, wanted in read_rows(path, wikis, bar.update):
+            rows += in_block
+            for wiki, item, title in wanted:
+                try:
+                    held[wiki].append((title.decode().replace("_", " "), item))
+                except UnicodeDecodeError:  # the column, of 310 bytes, allows a title that is cut; it names no page
+                    dropped["not_utf8"] += 1
+            if sum(map(len, held.values())) >= pending:
                 write()
-                waiting = 0
         write()
     return rows, rows_by_wiki, dict(dropped)
-
-
-def _by_site(held: Sequence[Rows], dropped: Counter[str]) -> dict[int, pa.Table]:
-    """Groups rows by site: a table of ENTITIES_SCHEMA for each site, in the order of the rows."""
-    sites = np.concatenate([rows.sites for rows in held]) if held else np.zeros(0, np.int64)
-    if not len(sites):
-        return {}
-    items, titles = np.concatenate([rows.items for rows in held]), pa.chunked_array([rows.titles for rows in held])
-    order = np.argsort(sites, kind="stable")
-    present, begins = np.unique(sites[order], return_index=True)
-    ends = [*begins[1:], len(order)]
-    return {
-        int(site): _table(titles.take(pa.array(order[begin:end])), items[order[begin:end]], dropped)
-        for site, begin, end in zip(present, begins, ends, strict=True)
-    }
-
-
-def _table(titles: pa.ChunkedArray, items: np.ndarray, dropped: Counter[str]) -> pa.Table:
-    try:
-        text = titles.cast(pa.string())
-    except pa.ArrowInvalid:  # a title that is not UTF-8, which the column, of 310 bytes, allows, names no page
-        right = pa.array([title.decode(errors="ignore").encode() == title for title in titles.to_pylist()])
-        dropped["not_utf8"] += len(right) - right.true_count
-        text, items = titles.filter(right).cast(pa.string()), items[right.to_numpy(zero_copy_only=False)]
-    return pa.table([pc.replace_substring(text, "_", " "), pa.array(items)], schema=ENTITIES_SCHEMA)

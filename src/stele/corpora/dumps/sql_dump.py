@@ -1,109 +1,81 @@
-"""The table wb_items_per_site of an SQL dump, read by grammar: streamed, about a megabyte of rows at a time.
+"""The table wb_items_per_site of an SQL dump, read by grammar: streamed, some megabytes of rows at a time.
 
 A dump consists of statements that end with a semicolon, independent of line ends: mysqldump and mariadb-dump write an
-INSERT's rows on one line or on a line each, with or without column names, in any order. Numpy finds the brackets,
-commas and semicolons outside of string literals in all bytes at once; every row is checked (`sql_literals.py` reads the
-values). Table: https://www.mediawiki.org/wiki/Wikibase/Schema/wb_items_per_site
+INSERT's rows on one line or on a line each, with or without column names, in any order. Every row is checked.
+Table: https://www.mediawiki.org/wiki/Wikibase/Schema/wb_items_per_site
+Literals: https://mariadb.com/docs/server/reference/sql-structure/sql-language-structure/string-literals
 """
 
 import gzip
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from functools import cache, lru_cache
+from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-
-from stele.corpora.dumps.sql_literals import (
-    QUOTE,
-    escaped,
-    meaning,
-    numbers_before,
-    slices,
-    string_bounds,
-    trimmed,
-    without_escapes,
-)
 from stele.errors import SteleError
 from stele.files.reading import reading
 
 TABLE, ITEM, SITE, TITLE = "wb_items_per_site", "ips_item_id", "ips_site_id", "ips_site_page"
 LONGEST = 1 << 24  # bytes of a row, or of a statement without rows
-CHUNK, AHEAD = 1 << 22, 1 << 16  # bytes read at once; most bytes of a statement's beginning or a comment
+CHUNK, AHEAD = 1 << 20, 1 << 16  # bytes read at once; most bytes of a statement's beginning or a comment
 _NAME = rb'(?:`([^`]+)`|"([^"]+)"|(\w+))'
-_BLANK = re.compile(rb"(?:\s++|--(?=\s)[^\n]*+|#[^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/)*+")
+_COMMENT = rb"--(?=\s)[^\n]*+|#[^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/"
+_QUOTED = rb"'[^'\\]*+(?:\\.[^'\\]*+)*+'"
+_STRING = _QUOTED + rb"|\"[^\"\\]*+(?:\\.[^\"\\]*+)*+\""
+_DIGITS, _VALUE = rb"[0-9]++", rb"[^'\"(),;]*+(?:(?:" + _STRING + rb")[^'\"(),;]*+)*+"
+_BLANK = re.compile(rb"(?:\s++|" + _COMMENT + rb")*+")
 _INSERT = re.compile(
     rb"(?:INSERT|REPLACE)\s+(?:(?:LOW_PRIORITY|DELAYED|HIGH_PRIORITY|IGNORE)\s+)*+(?:INTO\s+)?"
     rb"(?:" + _NAME + rb"\s*\.\s*)?" + _NAME + rb"\s*(?:\(([^()]*+)\)\s*)?VALUES?(?=[\s(])\s*+",
     re.I,
 )
-_STATEMENT = re.compile(
-    rb"(?:[^;'\"`#/-]++|'(?:[^'\\]++|\\.)*+'|\"(?:[^\"\\]++|\\.)*+\"|`[^`]*+`|--(?=\s)[^\n]*+|#[^\n]*+"
-    rb"|/\*(?:[^*]++|\*(?!/))*+\*/|[-/])*+;",
-    re.S,
-)
+_STATEMENT = re.compile(rb"(?:[^;'\"`#/-]++|" + _STRING + rb"|`[^`]*+`|" + _COMMENT + rb"|[-/])*+;", re.S)
 _CREATE = re.compile(
     rb"CREATE\s+TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?(?:" + _NAME + rb"\s*\.\s*)?" + _NAME + rb"\s*\(", re.I
 )
 _NO_COLUMN = re.compile(rb"(?:PRIMARY|UNIQUE|FOREIGN|FULLTEXT|SPATIAL|CONSTRAINT|PERIOD|CHECK|KEY|INDEX)\b", re.I)
-_COMMA, _OPEN, _CLOSE, _SEMICOLON = b",();"
 _NESTED = re.compile(rb"'(?:[^'\\]++|\\.)*+(?:'|\Z)|\([^()']*+\)", re.S)
+# what is no row, nor the beginning of one that goes on behind these bytes
+_NO_ROW = re.compile(rb"\s*+(?:[^(\s]|\(" + _VALUE + rb"(?:," + _VALUE + rb")*+(?:[(;]|\)\s*+\S))", re.S)
+_CHARSET = re.compile(rb"_(?:binary|utf8(?:mb[34])?)\s*(?=['\"0xX])", re.I)  # others would need decoding
+_ESCAPE = re.compile(rb"\\(.)|''|'\s+'", re.S)  # adjacent literals are one
+_MEANT = {b"0": b"\0", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"b": b"\b", b"Z": b"\x1a"}
 
+SITES = 1 << 12  # literals of sites whose meaning is cached
 
-class Rows(NamedTuple):
-    """Rows of the wanted sites, in the order of the table; each array has one entry for each row.
-
-    sites   int64 [n], indices into the wanted sites
-    items   int64 [n], item numbers
-    titles  binary [n], page titles without escapes
-    """
-
-    sites: np.ndarray
-    items: np.ndarray
-    titles: pa.Array
+Row = tuple[str, int, bytes]  # of a wanted site: the site, the item's number, the page's title without escapes
 
 
 class _Input:
-    """Decompressing reader of a .sql.gz: `text` from `at` on is unread; `progress` gets each read's compressed size."""
+    """A dump's text, read block by block; `text` from `at` on is unread."""
 
-    def __init__(self, path: Path, progress: Callable[[int], None]) -> None:
-        self.raw = open(path, "rb")  # noqa: SIM115
-        self.plain = gzip.GzipFile(fileobj=self.raw)
-        self.progress, self.seen = progress, 0
-        self.text, self.at, self.ended = b"", 0, False
+    def __init__(self, blocks: Iterator[bytes]) -> None:
+        self.blocks, self.text, self.at = blocks, b"", 0
 
     def fill(self) -> bool:
-        """Reads the next chunk. Returns whether there was one."""
-        chunk = self.plain.read(CHUNK)
-        self.text, self.at, self.ended = self.text[self.at :] + chunk, 0, not chunk
-        self.progress(self.raw.tell() - self.seen)
-        self.seen = self.raw.tell()
-        return not self.ended
-
-    def close(self) -> None:
-        self.plain.close()
-        self.raw.close()
+        """Reads the next block. Returns whether there was one."""
+        block = next(self.blocks, b"")
+        self.text, self.at = self.text[self.at :] + block, 0
+        return bool(block)
 
 
-def read_rows(path: Path, sites: Sequence[str], progress: Callable[[int], None]) -> Iterator[tuple[int, Rows]]:
-    """Reads the table in a .sql.gz. Yields for each block (its number of rows, the `Rows` of the wanted sites).
+def read_rows(path: Path, sites: Sequence[str], progress: Callable[[int], None]) -> Iterator[tuple[int, list[Row]]]:
+    """Reads the table in a .sql.gz. Yields for each block (its number of rows, the rows of the wanted sites in order).
 
     `progress` gets the number of compressed bytes read since its last call. Raises SteleError for another table, a
     missing column, rows of another shape, and a damaged or truncated file.
     """
     columns: list[str] = []  # known after CREATE TABLE
     inserts, created, locked = 0, False, False
-    wanted = pa.array([site.encode() for site in sites], pa.binary())
-    with reading(path, "mysqldump", "fetch it again"), closing(_Input(path, progress)) as source:
+    with reading(path, "mysqldump", "fetch it again"):
+        source = _Input(_blocks(path, progress))
         while _begin_statement(source):
             if insert := _INSERT.match(source.text, source.at):
                 layout = _layout(insert, columns, path)
                 inserts += 1
                 source.at = insert.end()
-                yield from _rows_of_statement(source, layout, wanted, f"{path}, INSERT {inserts}")
+                yield from _rows_of_statement(source, layout, sites, f"{path}, INSERT {inserts}")
                 continue
             statement = _whole_statement(source, path, created)
             if create := _CREATE.match(statement):
@@ -120,11 +92,20 @@ def read_rows(path: Path, sites: Sequence[str], progress: Callable[[int], None])
         raise SteleError(f"{path}: ends before its UNLOCK TABLES, so the dump was cut short; fetch it again")
 
 
+def _blocks(path: Path, progress: Callable[[int], None]) -> Iterator[bytes]:
+    seen = 0
+    with open(path, "rb") as raw, gzip.open(raw) as plain:
+        while block := plain.read(CHUNK):
+            progress(raw.tell() - seen)
+            seen = raw.tell()
+            yield block
+
+
 def _begin_statement(source: _Input) -> bool:
     """Skips white space and comments before the next statement. Returns whether there is one."""
     while True:
-        while len(source.text) - source.at < AHEAD and not source.ended:
-            source.fill()
+        while len(source.text) - source.at < AHEAD and source.fill():
+            pass
         begin = source.at
         source.at = _BLANK.match(source.text, begin).end()
         if source.at == begin:
@@ -168,141 +149,97 @@ def _layout(insert: re.Match[bytes], columns: list[str], path: Path) -> list[str
 
 
 def _rows_of_statement(
-    source: _Input, columns: Sequence[str], wanted: pa.Array, where: str
-) -> Iterator[tuple[int, Rows]]:
+    source: _Input, columns: Sequence[str], sites: Sequence[str], where: str
+) -> Iterator[tuple[int, list[Row]]]:
     """Yields the rows from the input's position, after VALUES, to the end of the statement."""
-    window, done, looks_ended = CHUNK, 0, True
+    wanted, done = {site.encode(): site for site in sites}, 0
+    site_of = lru_cache(SITES)(lambda literal: wanted.get(meaning(literal)))
+    patterns = _row_or_rest(tuple(columns), tuple(wanted)), _row_or_rest(tuple(columns))
     while True:
-        end = _apparent_end(source.text, source.at, source.at + window) if looks_ended else -1
-        looks_ended = end >= 0
-        block = source.text[source.at : end if looks_ended else source.at + window]
-        bounds, used, ended = _row_bounds(block, len(columns), f"{where}, row", done)
-        if len(bounds):
-            yield len(bounds), _rows(block, bounds, columns, wanted, f"{where}, row", done)
-        done += len(bounds)
-        source.at += used
-        if ended:
-            return
-        if looks_ended:
-            looks_ended = False
-            continue
-        looks_ended = used > 0
-        if len(block) == window:
-            window = window if used else 4 * window
+        line_end = source.text.find(b";\n", source.at) + 1 or len(source.text)
+        # mysqldump's own layout, a statement on a line, is read twice as fast as any other
+        for pattern, end in zip(patterns, (line_end, len(source.text)), strict=True):
+            found = pattern.findall(source.text, source.at, end)
+            rest = found.pop()[-1] if found and found[-1][-1] else b""
+            if found:
+                break
+        if found:
+            yield len(found), list(_wanted_rows(found, pattern, site_of, source, f"{where}, row", done))
+            done += len(found)
+            source.at = end - len(rest)
+            if source.text[source.at - 1] != ord(","):
+                source.at += 1  # the semicolon
+                return
+        elif _NO_ROW.match(rest):
+            row = rest[: rest.find(b")") + 1 or None].strip()[:80]
+            raise SteleError(f"{where}, row {done + 1}: found {row!r}, want {len(columns)} values in brackets")
+        elif len(rest) > LONGEST:
+            raise SteleError(f"{where}: found a row of more than {LONGEST >> 20} MB: not a mysqldump of {TABLE}")
         elif not source.fill():
             raise SteleError(f"{where}: does not end with a whole row, so the dump is damaged; fetch it again")
-        if max(window, len(source.text) - source.at - CHUNK) > LONGEST:
-            raise SteleError(f"{where}: found a row of more than {LONGEST >> 20} MB: not a mysqldump of {TABLE}")
 
 
-def _apparent_end(text: bytes, begin: int, stop: int) -> int:
-    """Position where a statement seems to end (a literal may look like an end); -1 if there is none before `stop`.
+@cache
+def _row_or_rest(columns: tuple[str, ...], sites: tuple[bytes, ...] = ()) -> re.Pattern[bytes]:
+    """Compiles a pattern for a row, with groups for the values used; its last group is what follows the last row.
 
-    Thanks to it, no byte of the next statement is parsed twice.
+    With `sites`, a row must have plain numbers and strings, and the groups of other sites' rows are empty.
     """
-    newline = text.find(b"\n", begin, stop)  # a fast path (10x) for statements of one line
-    if newline > begin + 1 and text[newline - 1] == _SEMICOLON:
-        return newline
-    end = text.find(b");\n", max(newline, begin), stop) if newline >= 0 else -1
-    return end + 2 if end >= 0 else -1
+    any_value = {ITEM: _VALUE, SITE: rb"(?=[^,)])" + _VALUE, TITLE: _VALUE}
+    kinds = {ITEM: rb"[0-9]++", SITE: rb"'[^'\\]*+'", TITLE: _QUOTED} if sites else any_value
+    rows = [{name: b"(?P<%b>%b)" % (name.encode(), kind) for name, kind in kinds.items()}]
+    if sites:
+        rows.insert(0, kinds | {SITE: b"(?!'(?:" + b"|".join(sites) + b")')" + kinds[SITE]})
+    values = b"|".join(b",".join(row.get(name, _VALUE) for name in columns) for row in rows)
+    return re.compile(rb"\s*+\((?:" + values + rb")\)\s*+(?:,|(?=;))|(.++)", re.S)
 
 
-def _row_bounds(block: bytes, columns: int, where: str, done: int) -> tuple[np.ndarray, int, bool]:
-    """Finds the complete rows in bytes that begin outside of a row. Returns (positions of each row's brackets and
-    commas and of the comma after it, int64 [rows, columns + 2]; bytes used; whether the statement has ended).
-    """
-    text, places, kinds = _structure(block)
-    ends = np.flatnonzero(kinds == _SEMICOLON)
-    ended = len(ends) > 0
-    if ended:
-        places, kinds = places[: ends[0] + 1], kinds[: ends[0] + 1].copy()
-        kinds[-1] = _COMMA
-    pattern = np.array([_OPEN, *[_COMMA] * (columns - 1), _CLOSE, _COMMA], np.uint8)
-    rows = len(places) // len(pattern)
-    whole = rows * len(pattern)
-    bounds = places[:whole].reshape(rows, len(pattern))
-    right = kinds[:whole].reshape(bounds.shape) == pattern
-    right = np.ones(rows, bool) if right.all() else right.all(1)
-    for begins, stops in (
-        (np.concatenate([[0], bounds[:-1, -1] + 1]), bounds[:, 0]),
-        (bounds[:, -2] + 1, bounds[:, -1]),
-    ):
-        gaps = np.flatnonzero(begins[:rows] != stops)  # where only white space may stand between
-        right[gaps] &= trimmed(text, begins[gaps], stops[gaps])[0] == stops[gaps]
-    if not right.all() or (ended and whole < len(places)):
-        row = int(np.argmin(right)) if not right.all() else rows
-        begin = int(bounds[row - 1, -1]) + 1 if row else 0
-        stop = block.find(b")", begin) + 1 or len(block)
-        raise SteleError(
-            f"{where} {done + row + 1}: found {block[begin:stop].strip()[:80]!r}, want {columns} values in brackets"
-        )
-    used = int(places[whole - 1]) + 1 if whole else 0
-    return bounds, used, ended
+def _wanted_rows(
+    found: Sequence[tuple[bytes, ...]],
+    pattern: re.Pattern[bytes],
+    site_of: Callable[[bytes], str | None],
+    source: _Input,
+    where: str,
+    done: int,
+) -> Iterator[Row]:
+    item, site, title = (pattern.groupindex[name] - 1 for name in (ITEM, SITE, TITLE))
+    for number, row in enumerate(found):
+        if not row[site]:  # of another site, in mysqldump's own layout
+            continue
+        digits = row[item]
+        if not digits.isdigit() and not (digits := meaning(digits) or b"").isdigit():
+            text = next(islice(pattern.finditer(source.text, source.at), number, None)).group()
+            shown = text.strip().removesuffix(b",").rstrip()[:80]
+            raise SteleError(f"{where} {done + number + 1}: found {shown!r}, want a number as {ITEM}")
+        if name := site_of(row[site]):
+            if (page := meaning(row[title])) is None:
+                raise SteleError(f"{where} {done + number + 1}: found NULL, want a title as {TITLE}")
+            yield name, int(digits), page
 
 
-def _structure(block: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Returns (the bytes; positions of brackets, commas, semicolons outside of literals; the byte at each)."""
-    text = np.frombuffer(block, np.uint8)
-    places = np.flatnonzero((text - QUOTE < 6) | (text == _SEMICOLON))  # '()*+, and ;
-    kinds = text[places]
-    outside = (kinds > QUOTE) & (kinds != ord("*")) & (kinds != ord("+"))
-    quotes = np.flatnonzero(kinds == QUOTE)
-    quotes = quotes[~escaped(text, places[quotes])]
-    if len(quotes) % 2:  # the last literal goes on behind these bytes
-        outside[quotes[-1] :] = False
-    firsts, lengths = quotes[:-1:2] + 1, quotes[1::2] - quotes[:-1:2] - 1
-    outside[_ranges(firsts, lengths)] = False
-    chosen = np.flatnonzero(outside)
-    return text, places[chosen], kinds[chosen]
+def meaning(literal: bytes) -> bytes | None:
+    """Evaluates a literal of any kind to bytes, NULL to None. Raises ValueError for anything else."""
+    written = literal.strip()
+    if written[:1] == b"_":
+        written = _CHARSET.sub(b"", written, count=1)
+    if written[:1] == written[-1:] == b"'" and len(written) > 1:
+        text = written[1:-1]
+        return _ESCAPE.sub(_character, text) if b"\\" in text or b"'" in text else text
+    if written[:1] == written[-1:] == b'"' and len(written) > 1:
+        return _ESCAPE.sub(_character, written[1:-1].replace(b'""', b'"'))
+    if written.upper() == b"NULL":
+        return None
+    if match := re.fullmatch(rb"0x([0-9a-fA-F]+)|[xX]'([0-9a-fA-F]*)'", written):
+        digits = match.group(1) or match.group(2) or b""
+        return bytes.fromhex((b"0" * (len(digits) % 2) + digits).decode())
+    if match := re.fullmatch(rb"0b([01]+)|[bB]'([01]+)'", written):
+        number = int(match.group(1) or match.group(2), 2)
+        return number.to_bytes((number.bit_length() + 7) // 8 or 1, "big")
+    if re.fullmatch(rb"[+-]?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?", written):
+        return written.lstrip(b"+")
+    raise ValueError(f"found {written[:80]!r}, want a string, a number or NULL")
 
 
-def _ranges(firsts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """Concatenates the numbers first, first + 1, ... of all ranges, int64.
-
-    >>> _ranges(np.array([3, 8]), np.array([2, 1])).tolist()
-    [3, 4, 8]
-    """
-    ends = np.cumsum(lengths)
-    return np.arange(lengths.sum()) + np.repeat(firsts - ends + lengths, lengths)
-
-
-def _rows(block: bytes, bounds: np.ndarray, columns: Sequence[str], wanted: pa.Array, where: str, done: int) -> Rows:
-    text, buffer = np.frombuffer(block, np.uint8), pa.py_buffer(block)
-
-    def column(name: str, rows: np.ndarray | slice = slice(None)) -> tuple[np.ndarray, np.ndarray]:
-        number = columns.index(name)
-        return bounds[rows, number] + 1, bounds[rows, number + 1]
-
-    begins, ends = column(ITEM)
-    items, before = numbers_before(text, ends)
-    if not np.array_equal(before, begins - 1):
-        begins, ends = trimmed(text, begins, ends)
-        items, before = numbers_before(text, ends)
-    for row in np.flatnonzero((before != begins - 1) | (begins == ends)):
-        number = meaning(block[begins[row] : ends[row]])
-        if not (number or b"").isdigit():
-            row_text = block[bounds[row, 0] : bounds[row, -2] + 1][:80]
-            raise SteleError(f"{where} {done + row + 1}: found {row_text!r}, want a number as {ITEM}")
-        items[row] = int(number)
-    begins, ends, plain = string_bounds(text, *column(SITE))
-    index = pc.index_in(slices(buffer, begins[plain], ends[plain]), wanted).fill_null(-1).to_numpy()
-    if not plain.all():
-        names, sites = wanted.to_pylist(), np.full(len(plain), -1)
-        sites[plain] = index
-        for row in np.flatnonzero(~plain):
-            site = meaning(block[begins[row] : ends[row]])
-            sites[row] = names.index(site) if site in names else -1
-        index = sites
-    chosen = np.flatnonzero(index >= 0)
-    begins, ends, plain = string_bounds(text, *column(TITLE, chosen))
-    if plain.all():
-        titles = without_escapes(slices(buffer, begins, ends))
-    else:
-        literals = [
-            block[begin - quoted : end + quoted] for begin, end, quoted in zip(begins, ends, plain, strict=True)
-        ]
-        titles = pa.array(map(meaning, literals), pa.binary())
-        if titles.null_count:
-            row = int(chosen[titles.is_null().to_numpy(zero_copy_only=False)][0])
-            raise SteleError(f"{where} {done + row + 1}: found NULL, want a title as {TITLE}")
-    return Rows(index[chosen], items[chosen], titles)
+def _character(match: re.Match[bytes]) -> bytes:
+    sign = match.group(1)
+    return _MEANT.get(sign, sign) if sign else b"'" if match.group() == b"''" else b""
