@@ -44,7 +44,7 @@ OTHERS = {
     "sources/weights/checkpoint_checks.py": {"check_sizes"},
     "sources/weights/checkpoint_files.py": {"_load"},
     "sources/download/fetch.py": {"_finish"},
-    "sources/download/places.py": {"_next", "_goes_on"},
+    "sources/download/places.py": {"read", "_goes_on"},
     "sources/download/unpack.py": {"_open", "_opened", "_write"},
     "sources/download/verify.py": {"check", "digests"},
     "tables/render/figure_data.py": {"_rows"},

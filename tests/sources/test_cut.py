@@ -147,7 +147,7 @@ def test_a_beginning_that_was_published_is_not_written_over(take, mirror, served
     monkeypatch.setattr("stele.sources.dataset.drop_claimed", lambda state, job: None)
     code, folder, _ = take("cc100", 90, "server")
     before = (folder / "sw.txt.xz").read_bytes()
-    monkeypatch.setattr(places.RemoteBeginning, "read", lambda self, number: 1 / 0)
+    monkeypatch.setattr(places.Beginning, "read", lambda self, number: 1 / 0)
     assert (code, take("cc100", 90, "server")[0]) == (0, 1) and (folder / "sw.txt.xz").read_bytes() == before
 
 
@@ -179,9 +179,9 @@ def test_a_beginning_is_of_one_version(site, tmp_path, tags, size):
     body = random.Random(size).randbytes(size)
     site.tags, site.files["/x"] = tags, body
     address, policy = f"{site.address}/x", Policy(attempts=2, base=0.001)
-    reader = places.RemoteBeginning(address, tmp_path / "same.part", policy)
+    reader = places.Beginning(address, tmp_path / "same.part", policy)
     assert b"".join(iter(lambda: reader.read(7000), b"")) == body
-    reader = places.RemoteBeginning(address, tmp_path / "changed.part", policy)
+    reader = places.Beginning(address, tmp_path / "changed.part", policy)
     reader.read(9)
     site.files["/x"] = body[:5] + b"?" + body[6:]
     if size > places.SMALLEST:

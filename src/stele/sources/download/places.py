@@ -9,7 +9,6 @@ import hashlib
 import logging
 import re
 import shutil
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -68,17 +67,7 @@ class Places:
             if optional:
                 return None
             raise
-        reasons, absent = [], True
-        for origin, url, address in self._addresses(file):
-            try:
-                return self._take(origin, url, address, expected, verified)
-            except (NotFound, Failed, Mismatch) as error:
-                reasons.append(str(error))
-                absent = absent and isinstance(error, NotFound)
-                log.info("%s; looking elsewhere", error)
-        if optional and absent:
-            return None
-        raise SteleError(self._explain(file, what, reasons))
+        return self._first(file, what, lambda *place: self._take(*place, expected, verified), optional)
 
     def begin(self, file: PartFile, what: str, use: Callable[[Beginning, Path], Mapping[str, Any]]) -> FetchedFile:
         """Fetches the beginning of a file: `use` reads it, writes a new file to the given path and returns its facts.
@@ -87,26 +76,35 @@ class Places:
         Raises SteleError if no source succeeds.
         """
         expected = self._generated(file, what) if self.manifest is not None else None
-        reasons = []
-        for origin, url, address in self._addresses(file):
+
+        def take(origin: str, url: str, address: Path | str) -> FetchedFile:
             whole = self._target(url)
             target = whole.with_name(f"beginning-{whole.name}")
             target.unlink(missing_ok=True)  # left by a killed run; its output may be a hard link to it
-            try:
-                if isinstance(address, Path):
-                    beginning: Beginning = LocalBeginning(address)
-                else:
-                    # the name of `fetch`'s partial file, which it resumes
-                    beginning = RemoteBeginning(address, whole.with_name(f"{whole.name}.part"), self.policy)
-                cut_facts = use(beginning, target)
-                if expected is not None and beginning.whole not in (None, expected["bytes"]):
-                    raise Mismatch(f"{address}: has {beginning.whole:,} bytes, the manifest says {expected['bytes']:,}")
-            except (NotFound, Failed, Mismatch) as error:
-                reasons.append(str(error))
-                log.info("%s; looking elsewhere", error)
-                continue
+            # the name of `fetch`'s partial file, which it resumes
+            beginning = Beginning(address, whole.with_name(f"{whole.name}.part"), self.policy)
+            cut_facts = use(beginning, target)
+            if expected is not None and beginning.whole not in (None, expected["bytes"]):
+                raise Mismatch(f"{address}: has {beginning.whole:,} bytes, the manifest says {expected['bytes']:,}")
             facts = {**cut_facts, **beginning.facts()}
             return FetchedFile(target, url, digests(target)["sha256"], target.stat().st_size, "nothing", origin, facts)
+
+        return self._first(file, what, take)
+
+    def _first(
+        self, file: PartFile, what: str, take: Callable[[str, str, Path | str], FetchedFile], optional: bool = False
+    ) -> FetchedFile | None:
+        """File that `take` gets from the first of the addresses at which it succeeds."""
+        reasons, absent = [], True
+        for place in self._addresses(file):
+            try:
+                return take(*place)
+            except (NotFound, Failed, Mismatch) as error:
+                reasons.append(str(error))
+                absent = absent and isinstance(error, NotFound)
+                log.info("%s; looking elsewhere", error)
+        if optional and absent:
+            return None
         raise SteleError(self._explain(file, what, reasons))
 
     def _target(self, url: str) -> Path:
@@ -188,19 +186,34 @@ def _copy(source: Path, target: Path, expected: Expected) -> str:
 
 
 # --- the beginning of a file, read no further than needed ---------------------------------------------------------
-class Beginning(ABC):
+class Beginning:
     """File object that is read once from its start, and counts and digests the bytes read.
 
-    `whole` is the size of the whole file in bytes, None if unknown.
+    The file is a local one, or at an address. It is fetched from there in pieces whose size doubles up to 8 MiB; `part`
+    holds the bytes so far. Each range request continues where the last one ended, even one of a killed process. Only
+    the bytes read have a digest; the digest of the whole file cannot be checked. `whole` is the size of the whole file
+    in bytes, None if unknown. Raises NotFound if there is no local file, and Failed if it cannot be read.
     """
 
-    whole: int | None = None
-
-    def __init__(self) -> None:
-        self._position, self._digest = 0, hashlib.sha256()
+    def __init__(self, address: Path | str, part: Path, policy: Policy) -> None:
+        self.address, self.policy = address, policy
+        self.is_remote = isinstance(address, str)
+        self.file = part if self.is_remote else address
+        if not self.is_remote and not address.is_file():
+            raise NotFound(f"{address}: no such file")
+        self.whole = None if self.is_remote else size(address)
+        self._version: Version | None = None
+        self._piece, self._position, self._digest = SMALLEST, 0, hashlib.sha256()
 
     def read(self, number: int) -> bytes:
-        data = self._next(number)
+        if self.is_remote:
+            self._fetch(self._position + number)
+        try:
+            with open(self.file, "rb") as handle:
+                handle.seek(self._position)
+                data = handle.read(number)
+        except OSError as error:
+            raise Failed(f"{self.file}: cannot be read ({error.strerror})") from None
         self._position += len(data)
         self._digest.update(data)
         return data
@@ -209,64 +222,25 @@ class Beginning(ABC):
         """Number of bytes read, their `sha256`, and `of_bytes`, the size of the whole file (None if unknown)."""
         return {"bytes": self._position, "sha256": self._digest.hexdigest(), "of_bytes": self.whole}
 
-    @abstractmethod
-    def _next(self, number: int) -> bytes:
-        """Reads at most `number` bytes from the current position."""
-
-
-class LocalBeginning(Beginning):
-    """Beginning of a local file. Raises NotFound if there is no such file, and Failed if it cannot be read."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__()
-        if not path.is_file():
-            raise NotFound(f"{path}: no such file")
-        self.path, self.whole = path, path.stat().st_size
-
-    def _next(self, number: int) -> bytes:
-        try:
-            with open(self.path, "rb") as handle:
-                handle.seek(self._position)
-                return handle.read(number)
-        except OSError as error:
-            raise Failed(f"{self.path}: cannot be read ({error.strerror})") from None
-
-
-class RemoteBeginning(Beginning):
-    """Beginning of a file at an address; the file `part` holds the bytes fetched so far.
-
-    It is fetched in pieces whose size doubles up to 8 MiB. Each range request continues where the last one ended, even
-    one of a killed process. Only the bytes read have a digest; the digest of the whole file cannot be checked.
-    """
-
-    def __init__(self, url: str, part: Path, policy: Policy) -> None:
-        super().__init__()
-        self.url, self.part, self.policy = url, part, policy
-        self.piece = SMALLEST
-        self.version: Version | None = None
-
-    def _next(self, number: int) -> bytes:
-        needed = self._position + number
-        while size(self.part) < needed or self.version is None:
-            if self.whole is not None and size(self.part) >= self.whole:
+    def _fetch(self, needed: int) -> None:
+        """Fetches the first `needed` bytes, or all if the file has fewer, unless an earlier request has."""
+        while size(self.file) < needed or self._version is None:
+            if self.whole is not None and size(self.file) >= self.whole:
                 break
-            wanted = max(needed, min(size(self.part) + self.piece, self.whole or 1 << 62))
-            version = fetch_first(self.url, self.part, wanted, self.policy)
+            wanted = max(needed, min(size(self.file) + self._piece, self.whole or 1 << 62))
+            version = fetch_first(self.address, self.file, wanted, self.policy)
             if not self._goes_on(version):
-                raise Failed(f"{self.url}: the server's file has changed while it was read; run again")
-            self.version, self.whole = version, version.total
-            self.piece = min(2 * self.piece, LARGEST)
-        with open(self.part, "rb") as handle:
-            handle.seek(self._position)
-            return handle.read(number)
+                raise Failed(f"{self.address}: the server's file has changed while it was read; run again")
+            self._version, self.whole = version, version.total
+            self._piece = min(2 * self._piece, LARGEST)
 
     def _goes_on(self, version: Version) -> bool:
         """Whether the bytes read so far belong to `version`, by the server's headers or else by their digest."""
-        if self.version is None or self.version.is_proven_by(version):
+        if self._version is None or self._version.is_proven_by(version):
             return True
-        with open(self.part, "rb") as handle:
+        with open(self.file, "rb") as handle:
             again = hashlib.sha256(handle.read(self._position))
-        return not self.version.differs(version) and again.digest() == self._digest.digest()
+        return not self._version.differs(version) and again.digest() == self._digest.digest()
 
 
 # --- flags of the jobs --------------------------------------------------------------------------------------------
