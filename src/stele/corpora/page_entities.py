@@ -74,7 +74,7 @@ def write_entities(
 ) -> tuple[int, dict[str, int], dict[str, int]]:
     """Writes {wiki}.parquet for all wikis. Returns (rows in the table, rows kept by wiki, rows dropped by reason)."""
     rows, rows_by_wiki, dropped = 0, dict.fromkeys(wikis, 0), Counter()
-    held: dict[str, list[tuple[str, int]]] = {wiki: [] for wiki in wikis}
+    held: dict[str, tuple[list[str], list[int]]] = {wiki: ([], []) for wiki in wikis}  # titles, items
     with ExitStack() as stack:
         bar = stack.enter_context(progress.bar(path.stat().st_size, "page_entities", "B"))
         options = {"compression": "zstd", "use_dictionary": False}
@@ -84,20 +84,22 @@ def write_entities(
         }
 
         def write() -> None:
-            for wiki, of_wiki in held.items():
-                if of_wiki:
-                    writers[wiki].write_table(pa.table([*zip(*of_wiki, strict=True)], schema=ENTITIES_SCHEMA))
-                    rows_by_wiki[wiki] += len(of_wiki)
-                    of_wiki.clear()
+            for wiki, columns in held.items():
+                if columns[0]:
+                    writers[wiki].write_table(pa.table(list(columns), schema=ENTITIES_SCHEMA))
+                    rows_by_wiki[wiki] += len(columns[0])
+                    held[wiki] = [], []
 
         for in_block, wanted in read_rows(path, wikis, bar.update):
             rows += in_block
             for wiki, item, title in wanted:
                 try:
-                    held[wiki].append((title.decode().replace("_", " "), item))
+                    held[wiki][0].append(title.decode().replace("_", " "))
                 except UnicodeDecodeError:  # the column, of 310 bytes, allows a title that is cut; it names no page
                     dropped["not_utf8"] += 1
-            if sum(map(len, held.values())) >= pending:
+                else:
+                    held[wiki][1].append(item)
+            if sum(len(titles) for titles, _ in held.values()) >= pending:
                 write()
         write()
     return rows, rows_by_wiki, dict(dropped)
