@@ -176,7 +176,7 @@ def similarities(pairs: tuple[np.ndarray, np.ndarray], sides: Sequence[Sections]
         numbers, place = _distinct(headings.heading[rows])
         units.append(vectors.of(numbers))
         places.append(place)
-    several = max(len(units[1]), 1)
+    several = np.int64(max(len(units[1]), 1))  # the pairs' numbers need 64 bits
     both, index = _distinct(places[0] * several + places[1])
     cosines = np.zeros(len(both))
     for begin in range(0, len(both), COMPARED):
