@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -125,7 +126,7 @@ def _pieces(texts: Sequence[str], size: int) -> dict[str, int]:
     trained = _train(texts, size, splitter, [], [START])
     model = Tokenizer.from_str(json.dumps({"version": "1.0", "added_tokens": [], "model": {"type": "BPE", **trained}}))
     model.pre_tokenizer = splitter
-    counts = Counter(token for encoded in model.encode_batch(list(texts)) for token in encoded.tokens)
+    counts = Counter(chain.from_iterable(encoded.tokens for encoded in model.encode_batch(list(texts))))
     return {piece: counts[piece] for piece in sorted(trained["vocab"], key=trained["vocab"].get)}
 
 
