@@ -54,7 +54,7 @@ def read_word_vectors(path: Path, wanted: Collection[str]) -> WordVectors:
         words, width = _header(path, handle.readline(HEADER))
         vectors = [np.zeros((0, width), np.float32)]
         for lines in _blocks(handle, size, path.name):
-            found: dict[int, bytes] = {}
+            texts: dict[int, bytes] = {}
             for number, line in enumerate(lines, read + 2):
                 if line.count(b" ") != width and not (line.endswith(b" \n") and line.count(b" ") == width + 1):
                     count = max(len(line.split()) - 1, 0)
@@ -66,8 +66,8 @@ def read_word_vectors(path: Path, wanted: Collection[str]) -> WordVectors:
                     repeated += 1
                     continue
                 rows[keys[word]] = len(rows)
-                found[number] = line[len(word) + 1 :]
-            vectors.append(_matrix(path, found, width))
+                texts[number] = line[len(word) + 1 :]
+            vectors.append(_matrix(path, texts, width))
             read += len(lines)
             if not lines[-1].endswith(b"\n"):
                 raise _bad(path, read + 1, "the line has no end: the file is cut short")

@@ -159,13 +159,13 @@ def _rows_of_statement(
         line_end = source.text.find(b";\n", source.at) + 1 or len(source.text)
         # mysqldump's own layout, a statement on a line, is read twice as fast as any other
         for pattern, end in zip(patterns, (line_end, len(source.text)), strict=True):
-            found = pattern.findall(source.text, source.at, end)
-            rest = found.pop()[-1] if found and found[-1][-1] else b""
-            if found:
+            rows = pattern.findall(source.text, source.at, end)
+            rest = rows.pop()[-1] if rows and rows[-1][-1] else b""
+            if rows:
                 break
-        if found:
-            yield len(found), list(_wanted_rows(found, pattern, site_of, source, f"{where}, row", done))
-            done += len(found)
+        if rows:
+            yield len(rows), list(_wanted_rows(rows, pattern, site_of, source, f"{where}, row", done))
+            done += len(rows)
             source.at = end - len(rest)
             if source.text[source.at - 1] != ord(","):
                 source.at += 1  # the semicolon
@@ -195,7 +195,7 @@ def _row_or_rest(columns: tuple[str, ...], sites: tuple[bytes, ...] = ()) -> re.
 
 
 def _wanted_rows(
-    found: Sequence[tuple[bytes, ...]],
+    rows: Sequence[tuple[bytes, ...]],
     pattern: re.Pattern[bytes],
     site_of: Callable[[bytes], str | None],
     source: _Input,
@@ -203,7 +203,7 @@ def _wanted_rows(
     done: int,
 ) -> Iterator[Row]:
     item, site, title = (pattern.groupindex[name] - 1 for name in (ITEM, SITE, TITLE))
-    for number, row in enumerate(found):
+    for number, row in enumerate(rows):
         if not row[site]:  # of another site, in mysqldump's own layout
             continue
         digits = row[item]

@@ -71,7 +71,7 @@ class PanelSeries:
 
 def panel_series(figure: Figure, context: Context, results: Results) -> list[PanelSeries]:
     """Looks up all series of a figure, panel by panel."""
-    found, languages = [], [series.key for series in figure.series]
+    drawn, languages = [], [series.key for series in figure.series]
     read = partial(read_projection, languages=languages) if figure.kind == "projection" else read_lengths
     for panel in figure.panels:
         shown = _with_published(figure, panel) if figure.paper == TODAY else panel
@@ -79,11 +79,11 @@ def panel_series(figure: Figure, context: Context, results: Results) -> list[Pan
             references = [resolve(target) for target in targets]
             if figure.from_files:
                 outcome, data = find_file(context, results, references[0], read)
-                found.append(PanelSeries(shown, series, (outcome,), data))
+                drawn.append(PanelSeries(shown, series, (outcome,), data))
             else:
                 outcomes = (lookup_value(context, results, reference) for reference in references)
-                found.append(PanelSeries(shown, series, tuple(map(_without_diverged, outcomes))))
-    return found
+                drawn.append(PanelSeries(shown, series, tuple(map(_without_diverged, outcomes))))
+    return drawn
 
 
 def _without_diverged(outcome: Outcome) -> Outcome:
