@@ -2,17 +2,19 @@
 
 import _signal
 import _socket
+import gc
 import os
 import signal
 import socket
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import psutil
 import pytest
 
-from stele.command import hand_over
+from stele.command import hand_over, worker
 from stele.command.parent_watch import identity
 from stele.command.worker import child_of
 from tests.waiting import PATIENCE, wait_for
@@ -137,6 +139,15 @@ def test_clients_that_die_before_they_have_said_what_they_want_or_say_something_
     process = stele(environment, tree, "--nonsense")
     assert process.wait(timeout=PATIENCE) == 2 and "--nonsense" in process.stderr.read()
     assert Path(environment["STELE_WORKER"]).is_socket(), "the worker lives"
+
+
+def test_code_that_cannot_be_prepared_ends_no_worker(monkeypatch):
+    """As after an edit: the child that needs it tells the error."""
+    monkeypatch.setitem(sys.modules, "stele.artifacts.records", SimpleNamespace(software=lambda: 1 / 0))
+    read, write = os.pipe()
+    os.write(write, b"json\n")
+    worker._import_needed(read)
+    gc.unfreeze()
 
 
 @pytest.mark.parametrize(("prefix", "answer"), [(sys.prefix, "3"), ("/elsewhere", "None")])

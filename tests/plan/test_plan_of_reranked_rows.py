@@ -174,7 +174,7 @@ def test_the_cost_of_word_scorers_is_reading_and_small_steps(tmp_path):
     assert 60 < untrained.cpu_seconds < 3600
 
 
-# --- question answering: one fine-tuning a model and seeds, what it reads, what it costs ------------------------------
+# --- question answering: fine-tunings, inputs and costs ---------------------------------------------------------------
 ANSWERED = RunKey("mlqa", "xlmr", "zero_shot")
 
 

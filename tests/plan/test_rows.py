@@ -108,7 +108,7 @@ def test_a_row_that_cannot_be_built_says_why(jobs, expected, case):
     assert state == expected and all(re.search(word, reason) for word in words), reason
 
 
-BUILT = {  # what is there although another row is not
+BUILT = {  # rows that are built, although a similar one is not
     "behind a wall": ("miniature", {}, "xor_retrieve/msm/multilingual"),
     "sentences": ("paper", {}, "xsa/mbert/direct"),
     "sentences of a pair": ("paper", {"languages": ["en", "de"]}, "xsa/mbert/direct"),

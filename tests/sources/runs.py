@@ -1,19 +1,21 @@
 """A command of `sources` as tests run it."""
 
 import json
+from abc import ABC, abstractmethod
 from pathlib import Path
 
 from stele.files.atomic import MARK
 
 
-class SourceRun:
-    """Its output and state; a call with flags gives the exit code."""
+class SourceRun(ABC):
+    """A command with its output and state."""
 
     def __init__(self, output: Path, state: Path, capsys) -> None:
         self.output, self.state, self.capsys = output, state, capsys
 
+    @abstractmethod
     def __call__(self, *given, **more) -> int:
-        raise NotImplementedError
+        """Runs the command; returns its exit code."""
 
     def refused(self, *given, **more) -> str:
         """What it says where it must fail."""

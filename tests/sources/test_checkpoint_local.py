@@ -213,7 +213,7 @@ def test_a_tokenizer_of_another_model_or_damaged_numbers_are_refused(run, local)
     small = {k: v[:9].clone() if v.shape[:1] == (10,) else v for k, v in weights.items()}
     save_file(small, local / "model.safetensors", {"format": "pt"})
     configured(local, vocab_size=9)
-    assert "give those of one model" in run.refused("--path", str(local))
+    assert "give both from one model" in run.refused("--path", str(local))
     weights[name] = torch.full_like(weights[name], float("nan"))
     save_file(weights, local / "model.safetensors", {"format": "pt"})
     configured(local, vocab_size=10)

@@ -172,5 +172,5 @@ def test_a_special_token_of_other_inputs_needs_no_row(local):
     assert check_loads(local)["vocabulary"] == len(WORDS) + 1
     tokenizer.add_tokens(["word"])
     tokenizer.save_pretrained(local)
-    with pytest.raises(SteleError, match="the tokenizer has 12 tokens, the model 10; give those of one model"):
+    with pytest.raises(SteleError, match="the tokenizer has 12 tokens, the model 10; give both from one model"):
         check_loads(local)

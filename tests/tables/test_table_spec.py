@@ -106,7 +106,7 @@ def test_addresses_match_part_by_part():
     ("old", "new", "message"),
     [
         ("models: [me5_small, msm]}", "rows: [{key: a, label: A, printed: [1, 2, 3], target: {model: a}}]}",
-         "row all/a: published numbers are those of references.tsv"),
+         "row all/a: published numbers stand in references.tsv"),
         ("models: [me5_small, msm]}", "rows: [{key: a, label: A}]}", "row all/a, column ko: a benchmark, model"),
         ("models: [me5_small, msm]}", "models: [me5_smal]}", r"unknown model 'me5_smal'; did you mean 'me5_small'\?"),
         ("models: [me5_small, msm]}", "models: [msm], rows: [{key: a, label: A}]}", "want `rows`, or `models`"),

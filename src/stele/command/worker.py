@@ -220,12 +220,13 @@ def _import_needed(needed: int) -> None:
         for name in os.read(needed, 1 << 20).decode().split():
             with contextlib.suppress(Exception):  # a file that was edited meanwhile: its next child tells the error
                 importlib.import_module(name)
-        if records := sys.modules.get("stele.artifacts.records"):
-            records.software()  # else each child asks git and reads the packages' metadata
-        if metrics := sys.modules.get("stele.evaluation.ranx_metrics"):
-            metrics.metrics_of_ranx()
-        if arguments := sys.modules.get("stele.command.arguments"):  # fills what cyclopts and pydantic remember
-            sys.modules["stele.command.parse"].parse(arguments.ResumableJob, ["--state", "state"])
+        with contextlib.suppress(Exception):  # as above: an error of these is for the child that needs them
+            if records := sys.modules.get("stele.artifacts.records"):
+                records.software()  # else each child asks git and reads the packages' metadata
+            if metrics := sys.modules.get("stele.evaluation.ranx_metrics"):
+                metrics.metrics_of_ranx()
+            if parsing := sys.modules.get("stele.command.parse"):  # fills what cyclopts and pydantic remember
+                parsing.parse(importlib.import_module("stele.command.arguments").ResumableJob, ["--state", "state"])
         gc.freeze()
 
 

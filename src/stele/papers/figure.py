@@ -174,7 +174,7 @@ def _problems_of_printed(figure: Figure, panel: Panel) -> Iterator[str]:
     }
     for key, values in panel.printed.items():
         if figure.paper == TODAY:
-            yield f"panel {panel.key!r}: published numbers are those of references.tsv: no `printed` here"
+            yield f"panel {panel.key!r}: published numbers stand in references.tsv: no `printed` here"
         if key not in places or figure.kind == "projection":
             yield f"panel {panel.key!r}: `printed` has {key!r}, which is not a series with values"
         elif lost := sorted(set(values) - set(places[key])):

@@ -264,7 +264,7 @@ def _problems_of_today(table: Table) -> Iterator[str]:
     for group, row in table.rows():
         where = f"row {group.key}/{row.key}"
         if row.printed is not None or row.borrowed is not None or row.relabel is not None:
-            yield f"{where}: published numbers are those of references.tsv: no `printed`, `borrowed` or `relabel` here"
+            yield f"{where}: published numbers stand in references.tsv: no `printed`, `borrowed` or `relabel` here"
         excused = {*row.unavailable, *group.unavailable}
         for cell in table.cells_of(group, row):
             if cell.column.key not in excused and cell.reference is None:

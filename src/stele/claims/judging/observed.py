@@ -197,7 +197,7 @@ class Runs:
 
 
 def _training(record: records.Record, packed: dict[str, records.Record]) -> str:
-    """Digest of the recipes by which the model behind a result was trained; `packed` has those of packed results."""
+    """Digest of the recipes that trained the model behind a result; `packed`: facts of packed ancestors by digest."""
     ancestors = [packed.get(key, facts) for key, facts in record.get(records.ANCESTRY, {}).items()]
     trainings = [
         [facts["job"], facts.get("model"), shared(facts.get("recipe"))]

@@ -186,10 +186,10 @@ def _row_or_rest(columns: tuple[str, ...], sites: tuple[bytes, ...] = ()) -> re.
     With `sites`, a row must have plain numbers and strings, and the groups of other sites' rows are empty.
     """
     any_value = {ITEM: _VALUE, SITE: rb"(?=[^,)])" + _VALUE, TITLE: _VALUE}
-    kinds = {ITEM: rb"[0-9]++", SITE: rb"'[^'\\]*+'", TITLE: _QUOTED} if sites else any_value
+    kinds = {ITEM: _DIGITS, SITE: rb"'[^'\\]*+'", TITLE: _QUOTED} if sites else any_value
     rows = [{name: b"(?P<%b>%b)" % (name.encode(), kind) for name, kind in kinds.items()}]
     if sites:
-        rows.insert(0, kinds | {SITE: b"(?!'(?:" + b"|".join(sites) + b")')" + kinds[SITE]})
+        rows.insert(0, kinds | {SITE: b"(?!'(?:" + b"|".join(map(re.escape, sites)) + b")')" + kinds[SITE]})
     values = b"|".join(b",".join(row.get(name, _VALUE) for name in columns) for row in rows)
     return re.compile(rb"\s*+\((?:" + values + rb")\)\s*+(?:,|(?=;))|(.++)", re.S)
 

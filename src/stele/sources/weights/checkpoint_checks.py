@@ -174,7 +174,7 @@ def check_loads(folder: Path, dtype: str = "float32") -> dict[str, Any]:
     rowless = sum(token.special for number, token in tokenizer.added_tokens_decoder.items() if number >= rows)
     if len(tokenizer) - rowless > rows:
         raise SteleError(
-            f"{folder}: the tokenizer has {len(tokenizer):,} tokens, the model {rows:,}; give those of one model"
+            f"{folder}: the tokenizer has {len(tokenizer):,} tokens, the model {rows:,}; give both from one model"
         )
     batch = tokenizer(list(TEXTS), padding=True, truncation=True, max_length=32, return_tensors="pt")
     with reading(folder, "encoder of texts", "want a model that needs nothing else"), torch.no_grad():
