@@ -224,6 +224,11 @@ def test_parts_go_through_the_command_and_gaps_are_noted(filled, run):
     assert all(half.record["documents"] for half in halves) and "parts are missing" not in str(whole.record["notes"])
     next(filled.folder.glob("*p5p5*")).unlink()
     assert run("wikipedia", record, output="gap").record["notes"][0] == "parts are missing: no file has pages p5p5"
+    (first,) = filled.folder.glob("*articles1.*")
+    late = first.rename(str(first).replace("-p1p", "-p3p"))  # a wiki's first page may have a later id
+    assert "pages p5p5" in run("wikipedia", record, output="late").record["notes"][0]
+    late.unlink()
+    assert "no file has pages p1p5" in run("wikipedia", record, output="first").record["notes"][0]
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from stele.catalogue.schema.languages import Language
 from stele.command import cli
 from stele.corpora import cc100, documents
 from stele.files import document_rows
+from tests.corpora.conftest import HEADER, page_xml
 from tests.readers.files import lines, packed
 
 TEXTS = {
@@ -105,6 +106,12 @@ def test_a_single_file_is_a_corpus_of_no_stated_language(read, tmp_path):
 )
 def test_the_name_of_a_dump_says_its_language_unless_a_folder_of_the_catalogue_does(name, language):
     assert user_documents.language_in(name, catalogue.entries(Language)) == language
+
+
+def test_a_dump_of_which_a_part_is_missing_is_read_with_a_note(read):
+    part = HEADER.format(language="lv", file="File", category="Category") + page_xml(7, "A", "Rīga ir pilsēta.")
+    _, record, log = read({"lvwiki-1-pages-articles2.xml-p6p9": part + "</mediawiki>"}, "lv")
+    assert record["notes"][0].endswith("parts are missing: no file has pages p1p5") and record["notes"][0] in log
 
 
 def test_all_files_that_are_named_by_their_language_hold_many_documents(read):

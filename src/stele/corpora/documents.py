@@ -28,7 +28,7 @@ from stele.catalogue import user_documents
 from stele.catalogue.schema.languages import Language
 from stele.command.arguments import Job, NewRecord, Record, record_of
 from stele.corpora import cc100, wikipedia
-from stele.corpora.dumps.dump_files import find_dump
+from stele.corpora.dumps.dump_files import DumpFiles, find_dump, missing_pages
 from stele.corpora.dumps.xml_dump import read_dump
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory
@@ -58,6 +58,7 @@ def run(args: Documents) -> None:
     clock = records.start()
     source, language = args.dataset.parent, args.language
     names = [name for name in sorted(records.read_record(args.dataset)["files"]) if user_documents.kind_of(name)]
+    dump = find_dump(source) if any(user_documents.kind_of(name) == "dump" for name in names) else []
     dropped: Counter[str] = Counter()
     letters: Counter[str] = Counter()
     of_one_sentence = 0
@@ -67,7 +68,7 @@ def run(args: Documents) -> None:
             texts = chain.from_iterable(_texts(source, name, names, language, dropped) for name in names)
             documents = chain(
                 cc100.documents(texts, user_documents.DATASET, language, dropped),
-                _of_dump(source, names, language, folder, dropped, stack),
+                _of_dump(dump, language, folder, dropped, stack),
             )
             for number, document in enumerate(_once(documents, dropped)):
                 writer.add(document)
@@ -78,7 +79,9 @@ def run(args: Documents) -> None:
             raise SteleError(f"{_shown(source, names)}: found no document with a sentence ({_counts(dropped)})")
         # notes for the user
         number = writer.counts["documents"]
-        notes = _notes(_shown(source, names), language, number, of_one_sentence, dropped, letters)
+        where = _shown(source, names)
+        gaps = [f"{where}: {note}" for note in missing_pages(dump)]
+        notes = [*gaps, *_notes(where, language, number, of_one_sentence, dropped, letters)]
         for note in notes:
             log.warning("%s", note)
         records.write_folder_record(
@@ -147,12 +150,12 @@ def paragraphs_of(text: str) -> list[str]:
 
 
 def _of_dump(
-    source: Path, names: Sequence[str], language: str, folder: Path, dropped: Counter[str], stack: ExitStack
+    dump: Sequence[DumpFiles], language: str, folder: Path, dropped: Counter[str], stack: ExitStack
 ) -> Iterator[Document]:
-    """Yields the articles of a dump among the files; writes redirects and rejected pages to files in `folder`."""
-    if not any(user_documents.kind_of(name) == "dump" for name in names):
+    """Yields the articles of a dump, if there is one; writes redirects and rejected pages to files in `folder`."""
+    if not dump:
         return
-    dump, aside, number = find_dump(source), wikipedia.Aside(folder, stack), 0
+    aside, number = wikipedia.Aside(folder, stack), 0
     size = sum(part.articles.stat().st_size for part in dump)
     bar = stack.enter_context(progress.bar(size, f"wikipedia {language}", "B"))
     for document in wikipedia.documents(read_dump(dump, 1, 1, bar.update), language, aside):

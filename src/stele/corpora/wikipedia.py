@@ -93,9 +93,7 @@ def run(args: Wikipedia) -> None:
 
 
 def _notes(dump: Sequence[DumpFiles], shards: int) -> list[str]:
-    notes = []
-    if gap := missing_pages(dump):
-        notes.append(f"parts are missing: no file has pages {gap}")
+    notes = missing_pages(dump)
     if shards > 1 and not can_be_shared(dump):
         notes.append("no multistream dump with an index: the first shard is all of it, the others are empty")
     if dump[0].siteinfo is None:

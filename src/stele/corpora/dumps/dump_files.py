@@ -26,6 +26,7 @@ WANTED = (
     "-pages-articles1.xml-p1p41242 and so on; plain or with .bz2"
 )
 _ARTICLES = re.compile(r"(?P<wiki>[^-]+)-.*pages-articles.*\.xml(?:-p(?P<first>\d+)p(?P<last>\d+))?[^/]*")
+_BEGINS = re.compile(r"(?<!\d)1?\.xml")  # a whole dump or its part 1, whose pages may begin after p1
 
 
 class DumpFiles(NamedTuple):
@@ -65,11 +66,14 @@ def page_ids(articles: Path) -> tuple[int, int] | None:
     return (int(match["first"]), int(match["last"])) if match and match["first"] else None
 
 
-def missing_pages(dumps: Sequence[DumpFiles]) -> str | None:
-    """Ranges of page ids missing between the parts of a dump, e.g. "p5p9"; None if there is no gap."""
+def missing_pages(dumps: Sequence[DumpFiles]) -> list[str]:
+    """A note of the ranges of page ids missing before or between the parts of a dump; empty if there is no gap."""
     ranges = [ids for dump in dumps if (ids := page_ids(dump.articles))]
+    if ranges and not _BEGINS.search(dumps[0].articles.name):
+        ranges.insert(0, (0, 0))
     gaps = [(before[1] + 1, after[0] - 1) for before, after in pairwise(ranges) if after[0] > before[1] + 1]
-    return ", ".join(f"p{first}p{last}" for first, last in gaps) or None
+    listed = ", ".join(f"p{first}p{last}" for first, last in gaps)
+    return [f"parts are missing: no file has pages {listed}"] if listed else []
 
 
 def parts_of_shard(dumps: Sequence[DumpFiles], shard: int, shards: int) -> list[DumpFiles]:
