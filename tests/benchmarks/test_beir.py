@@ -1,5 +1,6 @@
 """Data sets in BEIR's layout and in MTEB's: what is read, and what is refused."""
 
+from contextlib import nullcontext
 from pathlib import Path
 
 import pyarrow as pa
@@ -258,6 +259,30 @@ def test_of_several_splits_the_texts_are_of_that_of_the_judgments(tmp_path):
     (tmp_path / "set/qrels/test-00000-of-00001.parquet").rename(tmp_path / "set/qrels/validation.parquet")
     with pytest.raises(SteleError, match=r"corpus/dev-.*: corpus of several splits; name the judgments' split"):
         list(Beir().passages(data, "en"))
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        (["0000", "0002"], r"corpus/0000\.parquet: file 1 of 3 \(from 0\) is missing beside"),
+        (["test/part-00001", "test/part-00003"], r"part-00001\.parquet: file 2 of 4 \(from 0\) is missing beside"),
+        (["partial-test/0000", "partial-test/0001"], r"partial-test/0000\.parquet: the beginning of an export"),
+        (["0001", "0002"], None),  # counted from 1
+        (["2019", "2021"], None),  # years
+        (["20191001", "1120100"], None),
+        (["0815", "0817"], None),  # days
+    ],
+)
+def test_an_export_without_a_total_that_lacks_a_file_is_refused(tmp_path, files, message):
+    data = as_mteb(tmp_path / "set")
+    whole = pq.read_table(path := tmp_path / "set/corpus/test-00000-of-00001.parquet")
+    path.unlink()
+    for number, name in enumerate(files):
+        part = tmp_path / f"set/corpus/{name}.parquet"
+        part.parent.mkdir(exist_ok=True)
+        pq.write_table(whole.slice(number, 1), part)
+    with pytest.raises(SteleError, match=message) if message else nullcontext():
+        assert len(list(Beir().passages(data, "en"))) == len(files)
 
 
 def test_documents_that_are_no_hits(tmp_path):

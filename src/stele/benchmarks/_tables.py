@@ -19,7 +19,8 @@ PARQUET = b"PAR1"  # the first bytes of each Parquet file
 _WANTED = {str: "texts", int: "whole numbers", list: "lists of whole numbers"}
 BATCH = 4096  # rows that are held at a time
 FEW = 256  # rows that are held at a time if they may have pictures
-NUMBERED = re.compile(r"(.*?)([0-9]+)-of-([0-9]{1,6})\.[^/]+")  # the files of an export
+# the files of an export: by `datasets` (train-00001-of-00003), by the hub or Spark (0001, part-00001)
+NUMBERED = re.compile(r"(.*?)([0-9]+(?=-of-)|(?<![0-9])0[0-9]{3,4})(?:-of-([0-9]{1,6}))?\.[^/]+")
 
 
 def is_parquet(path: Path) -> bool:
@@ -57,15 +58,21 @@ def tables(folder: Path) -> Sequence[Path]:
 
 
 def all_numbers(paths: Sequence[Path]) -> Sequence[Path]:
-    """Returns the paths. Raises SteleError if a numbered export (`NAME-00001-of-00003`) lacks one of its files."""
-    exports: dict[tuple[str, int], dict[int, Path]] = {}
+    """Returns the paths. Raises SteleError if a numbered export lacks a file, or has only its beginning.
+
+    Without a stated total (`NAME-00001-of-00003`) the numbers begin at 0 or 1, and their end is unknown.
+    """
+    exports: dict[tuple[str, str | None], dict[int, Path]] = {}
     for path in paths:
+        if path.parent.name.startswith("partial-"):  # the hub converts the first gigabytes of a large data set
+            raise SteleError(f"{path}: the beginning of an export, as its folder's name says; get all files")
         if match := NUMBERED.fullmatch(path.as_posix()):
-            exports.setdefault((match[1], int(match[3])), {})[int(match[2])] = path
+            exports.setdefault((match[1], match[3]), {})[int(match[2])] = path
     for (_, total), numbered in exports.items():
-        if lacking := sorted({*range(total)} - numbered.keys()):
+        first, end = (0, int(total)) if total else (min(numbered), max(numbered) + 1)
+        if first <= 1 and (lacking := sorted({*range(first, end)} - numbered.keys())):
             path = next(iter(numbered.values()))
-            raise SteleError(f"{path}: file {lacking[0]} of {total} (from 0) is missing beside it; get all files again")
+            raise SteleError(f"{path}: file {lacking[0]} of {end} (from 0) is missing beside it; get all files again")
     return paths
 
 
