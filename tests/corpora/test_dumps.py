@@ -222,6 +222,9 @@ def test_parts_go_through_the_command_and_gaps_are_noted(filled, run):
     )
     assert whole.record["documents"] == sum(half.record["documents"] for half in halves) == 23
     assert all(half.record["documents"] for half in halves) and "parts are missing" not in str(whole.record["notes"])
+    filled.write(begun := "xwiki-1-pages-articles-multistream1.xml-p1p4.bz2")  # of a download that was given up
+    assert run("wikipedia", record, output="both").record["documents"] == 23
+    (filled.folder / begun).unlink()
     next(filled.folder.glob("*p5p5*")).unlink()
     assert run("wikipedia", record, output="gap").record["notes"][0] == "parts are missing: no file has pages p5p5"
     (first,) = filled.folder.glob("*articles1.*")

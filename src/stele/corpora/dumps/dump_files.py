@@ -11,6 +11,7 @@ beside the dump is the answer of MediaWiki's api.php?action=query&meta=siteinfo 
 magicwords (in either of its two formats): names that a wiki still accepts, and its words for a redirect.
 """
 
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
@@ -44,12 +45,15 @@ class DumpFiles(NamedTuple):
 def find_dump(folder: Path) -> list[DumpFiles]:
     """Finds the dump in a dataset's folder; its parts are in the order of their pages.
 
-    Raises SteleError, listing the files, if there is no dump, if there are several, or if parts overlap.
+    Of a dump that is there both with and without blocks (multistream), the one that reaches the later page is chosen,
+    and the one with blocks if both do. Raises SteleError, listing the files, if there is no dump, if there are several,
+    or if parts overlap.
     """
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     articles = [path for path in files if _ARTICLES.fullmatch(path.name) and "index" not in path.name]
-    articles = [path for path in articles if "multistream" in path.name] or articles
     articles.sort(key=lambda path: (page_ids(path) or (0, 0), path.name))
+    kinds = [[path for path in articles if ("multistream" in path.name) is blocks] for blocks in (True, False)]
+    articles = max(filter(None, kinds), key=lambda paths: (page_ids(paths[-1]) or (0, math.inf))[1], default=[])
     if not articles or (len(articles) > 1 and not _are_parts(articles)):
         there = ", ".join(path.name for path in files) if folder.is_dir() else "no such folder"
         raise SteleError(f"{folder}: want {WANTED}; found {len(articles)} such files (files: {there})")
