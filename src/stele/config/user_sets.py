@@ -57,6 +57,10 @@ def user_sets(
             raise SteleError(
                 f"--data {folder}: subset {wrong[0]!r}: want a language's code of 2 to 8 small letters, or two as en-de"
             )
+        for file, (subset, role) in files.items():
+            if codes and not subset and all((code, role) in files.values() for code in codes):
+                own = ", ".join(f"{code}-{role}" for code in codes)
+                raise SteleError(f"--data {folder}: {file} would not be read beside {own}; keep what is of the set")
         codes = codes or (list(languages) if languages and len(languages) == 1 else [UNDETERMINED])
         counts = {
             what: {"count": "retrieval_rows", "files": [file for file, (_, actual) in files.items() if actual == role]}
