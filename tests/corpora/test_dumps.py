@@ -240,6 +240,7 @@ def test_parts_go_through_the_command_and_gaps_are_noted(filled, run):
         "xwiki-1-pages-articles.xml.bz2",
         "xwiki-1-pages-articles9.xml-p26p30.bz2",
         "ywiki-1-pages-articles9.xml-p90p99.bz2",
+        "xwiki-2-pages-articles9.xml-p90p99.bz2",
     ],
 )
 def test_files_that_are_no_parts_of_one_dump_are_refused(filled, other):

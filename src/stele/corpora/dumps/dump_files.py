@@ -90,10 +90,10 @@ def parts_of_shard(dumps: Sequence[DumpFiles], shard: int, shards: int) -> list[
 
 
 def _are_parts(articles: Sequence[Path]) -> bool:
-    """Whether files are parts of one dump: of one wiki, with ranges of page ids that do not overlap."""
-    wikis = {path.name.partition("-")[0] for path in articles}
+    """Whether files are parts of one dump: of one wiki and date, with ranges of page ids that do not overlap."""
+    dumps = {path.name.partition("-pages-articles")[0] for path in articles}
     ranges = [page_ids(path) for path in articles]
-    return len(wikis) == 1 and None not in ranges and all(before[1] < after[0] for before, after in pairwise(ranges))
+    return len(dumps) == 1 and None not in ranges and all(before[1] < after[0] for before, after in pairwise(ranges))
 
 
 def _with_others(articles: Path, files: Iterable[Path]) -> DumpFiles:
