@@ -138,9 +138,10 @@ def test_entities_of_a_file_are_not_expanded(tmp_path):
         ("<html>no collection</html>", []),
     ],
 )
-def test_json_and_tsv(tmp_path, content, wanted):
+def test_json_and_tsv(tmp_path, content, wanted, caplog):
     for name in ("a", "a.gz", "a.bz2", "a.xz"):
-        assert read(put(tmp_path / name, content)) == wanted
+        assert read(path := put(tmp_path / name, content)) == wanted
+        assert (f"{path}: found no <DOC> in it; it is left out" in caplog.text) is content.startswith("<")
 
 
 @pytest.mark.parametrize(

@@ -128,7 +128,9 @@ def documents(path: Path) -> Iterator[Document]:
                 where = f"{path}, line {number}"
                 name, _, text = line.partition("\t")
                 yield Document(identifier(name, where), where, "", text)
-    elif beginning and not beginning.startswith(b"<"):
+    elif beginning.startswith(b"<"):  # a DTD or a page about the collection, or not what it should be
+        logger.warning("%s: found no <DOC> in it; it is left out", path)
+    elif beginning:
         raise SteleError(
             f"{path}: no documents: want <DOC> ... </DOC>, lines of JSON, or lines of an id, a tab and a text. If the "
             "file has none, remove it, or list the files to read in the dataset's `collection: {documents: ...}`"
