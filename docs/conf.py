@@ -10,8 +10,8 @@ from typing import Any
 from sphinx.errors import ExtensionError
 
 from stele.catalogue import recipes
-from stele.command import ALONE, GROUPS
 from stele.command.cli import commands
+from stele.command.groups import ALONE, GROUPS
 from stele.command.parse import application, job_type
 
 ROOT = Path(__file__).parents[1]

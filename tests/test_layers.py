@@ -11,7 +11,7 @@ from graphlib import TopologicalSorter
 import grimp
 import pytest
 
-from stele.command import STAGES
+from stele.command.groups import STAGES
 from tests.conftest import ROOT
 
 SHARED = {

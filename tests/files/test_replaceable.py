@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from stele.command import ALONE, cli
+from stele.command import cli
+from stele.command.groups import ALONE
 from stele.errors import SteleError
 from stele.files.atomic import MARK, atomic_directory, check_replaceable, claim, drop_claimed, entries
 

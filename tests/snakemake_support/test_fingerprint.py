@@ -141,3 +141,8 @@ def test_what_was_found_is_kept_for_the_same_bytes_and_where_nothing_can_be_kept
     shutil.rmtree(kept.parent)
     kept.parent.touch()  # no folder can be there
     assert fresh("stage.command") == changed
+
+
+def test_a_new_stage_or_group_of_commands_reruns_no_job():
+    jobs = ["sources.dataset", "pretraining.pretrain", "retrieval.retrieve", "tables.table", "stele_world.mirror"]
+    assert "command.groups" not in fingerprint.closure(jobs)

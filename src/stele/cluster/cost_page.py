@@ -10,7 +10,7 @@ from stele.cluster.requests import JobRequest
 from stele.cluster.sinfo import size as number
 from stele.cluster.sizes import UNKNOWN, shape_of, windows
 from stele.cluster.work import Work, cpu_seconds, named, seconds
-from stele.command import STAGES
+from stele.command.groups import STAGES
 from stele.files.formats import amount, duration, table
 from stele.plan.plan import Plan
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stele.artifacts.integrity import check_inputs
-from stele.command import ALONE, GROUPS
+from stele.command.groups import ALONE, GROUPS
 from stele.errors import SteleError, UsageError, exhausted, unknown, without_threads
 
 if TYPE_CHECKING:
