@@ -81,7 +81,7 @@ def test_a_model_that_reads_from_left_to_right_is_told_before_it_is_downloaded()
     of = plan(models={"mine": own, "both_ways": {**own, "encoding": {"pooling": "mean"}}})
     for model in ("qwen3_06b", "harrier_270m", "mine"):
         state, reason = of.rows.problem(ROW._replace(model=model))
-        assert state == "not built" and "reads from left to right" in reason
+        assert state == "not built" and "has causal attention" in reason
     assert not any(of.rows.problem(ROW._replace(model=model)) for model in ("embeddinggemma", "both_ways"))
 
 

@@ -117,7 +117,7 @@ def test_a_length_beyond_the_model_and_too_many_layers_are_refused(bert, judged)
 
 def test_a_model_that_reads_from_left_to_right_is_refused(tmp_path, judged):
     """Its first token has seen no text: all documents had one score."""
-    with pytest.raises(SteleError, match="a gemma3_text that reads from left to right"):
+    with pytest.raises(SteleError, match="gemma3_text has causal attention"):
         made(judged, make_gemma_folder(tmp_path / "one way", both_ways=False))
     module = made(judged, make_gemma_folder(tmp_path / "both ways", both_ways=True))
     assert np.ptp(scored(module, np.arange(len(judged)))) > 1e-3

@@ -120,7 +120,7 @@ def test_texts_that_were_cut_are_counted_on_both_sides_of_a_direction(tmp_path, 
     [
         ("de\ten\n1\n", "line 2: want 2 columns, as in the header, found 1"),
         ("de\tfr\na\tb\n", "want one column 'en' in its header; found de, fr"),
-        ("de\ten\na\t\n", "no sentence in it that all languages"),
+        ("de\ten\na\t\n", "no line has a sentence for every language"),
     ],
 )
 def test_a_damaged_table_is_one_clear_error(tmp_path, text, said):

@@ -35,7 +35,7 @@ def add_modules(folder: Path, kinds=KINDS, pooling: str = "mean", prompts=None) 
 REFUSED = {
     "sequence to sequence": (lambda f: set_type(f, "t5"), {}, "model type 't5' is not supported: models of"),
     "T5's encoder": (lambda f: set_type(f, "t5", is_encoder_decoder=False), {}, "models of this family have a decoder"),
-    "language model": (lambda f: set_type(f, "gpt2", **GPT2), None, "'gpt2' is a language model that reads from left"),
+    "language model": (lambda f: set_type(f, "gpt2", **GPT2), None, "'gpt2' is a language model with causal attention"),
     "its mean": (lambda f: set_type(f, "gpt2", **GPT2), {"models": {"pooling": "mean"}}, "`encoding: {pooling: last}`"),
     "images too": (lambda f: set_type(f, "clip"), {}, "model type 'clip' is not a text-only encoder"),
     "unknown type": (lambda f: set_type(f, "bort"), None, "model type 'bort' is unknown to this version of"),

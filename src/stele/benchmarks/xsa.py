@@ -47,7 +47,7 @@ class Xsa(ParallelTextsReader):
             for language, place in places.items():
                 texts[language].append(cells[place])
         if not ids:
-            raise SteleError(f"{path}: no sentence in it that all languages of its header have; want full lines")
+            raise SteleError(f"{path}: no line has a sentence for every language of the header; want at least one")
         return ParallelTexts(ids, texts, {"empty": empty})
 
 

@@ -243,7 +243,7 @@ def build(arguments: Sequence[str]) -> None:
                     process.send_signal(signal.SIGINT)  # a terminal signals Snakemake itself, `kill` does not
                 interrupted = True
     if process.returncode:
-        what = "interrupted" if interrupted else f"Snakemake ended with {process.returncode}"
+        what = "interrupted" if interrupted else f"Snakemake ended with exit code {process.returncode}"
         raise SteleError(f"{what}; run the same command again to resume")
 
 

@@ -20,7 +20,7 @@ COLUMNS = ("text", "title", "language")
 
 
 class DocumentRow(NamedTuple):
-    """A document; for a row without them, `language` is None and `title` is ""."""
+    """A document. In a row without a title `title` is "", without a language `language` is None."""
 
     text: str
     title: str

@@ -32,7 +32,7 @@ def readable(languages: Iterable[str]) -> list[str]:
     known = entries(Language)
     codes = [language for language in languages if language in known and known[language].cc100]
     if not codes:
-        raise SteleError(f"--languages: CC-100 has none of {', '.join(languages)}, so there is no text to learn from")
+        raise SteleError(f"--languages: CC-100 has none of {', '.join(languages)}; want one that it has")
     return codes
 
 

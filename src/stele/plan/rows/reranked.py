@@ -77,7 +77,7 @@ class Reranked(Dense):
             return self.rows.availability.data_problem(self.reads(row))
         encodings = (values for _, values in self.rows.models.encoding_overrides(row.model))
         if next((values["pooling"] for values in encodings if "pooling" in values), None) == "last":
-            return "not built", f"{row.model} reads from left to right: the first token, which is scored, sees no text"
+            return "not built", f"{row.model} has causal attention: the first token, which is scored, sees no text"
         problem = super().problem(row)
         return problem or self.rows.models.standin_problem("reranking", setting["reranking"], row.model)
 

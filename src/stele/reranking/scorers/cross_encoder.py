@@ -120,8 +120,8 @@ def _refuse_left_to_right(backbone: nn.Module, folder: Path) -> None:
         state, other = first_states(backbone, torch.tensor([[0, 1, 1], [0, 2, 3]]), None)
     if torch.allclose(state, other, atol=1e-5):
         raise SteleError(
-            f"{folder}: a {backbone.config.model_type} that reads from left to right, so that its first token, which "
-            "a cross-encoder scores, has seen no text; use a model that reads both ways"
+            f"{folder}: {backbone.config.model_type} has causal attention, so that its first token, which a "
+            "cross-encoder scores, has seen no text; use a bidirectional encoder"
         )
 
 

@@ -117,7 +117,7 @@ def _refuse_left_to_right(folder: Path, config: Any) -> None:
     both_ways = getattr(config, "use_bidirectional_attention", False) or getattr(config, "is_causal", True) is False
     if kind in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES and kind not in MODEL_FOR_MASKED_LM_MAPPING_NAMES and not both_ways:
         raise SteleError(
-            f"{folder / CONFIG}: model type {kind!r} is a language model that reads from left to right, and its "
+            f"{folder / CONFIG}: model type {kind!r} is a language model with causal attention, and its "
             "settings do not say that it is an encoder; if it is one, add `encoding: {pooling: last}` to the model, or "
             "give its sentence-transformers folder"
         )
