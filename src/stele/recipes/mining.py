@@ -8,7 +8,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from stele.errors import SteleError, unknown
+from stele.errors import SteleError, check_known
 from stele.files.strict import Strict, Values, validate
 from stele.recipes import Recipe, plan_key
 from stele.registry import load_named, module_names
@@ -205,6 +205,5 @@ def parse_recipe(values: Values, where: str = "--recipe") -> MiningRecipe:
     """Validates a recipe with the model of its method; raises SteleError for wrong keys."""
     if not isinstance(values.get("method"), str):
         raise SteleError(f"{where}: want an object with the key `method`, one of {', '.join(methods())}")
-    if values["method"] not in methods():
-        raise unknown("mining method", values["method"], methods(), where)
+    check_known("mining method", values["method"], methods(), where)
     return validate(methods()[values["method"]], values, where)

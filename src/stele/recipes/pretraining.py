@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
-from stele.errors import SteleError, unknown
+from stele.errors import SteleError, check_known
 from stele.files.strict import Betas, Strict, Values, validate
 from stele.recipes import plan_key
 from stele.recipes.flops import Shape, encode, passes
@@ -260,8 +260,7 @@ def parse_recipe(values: Values, where: str = "--recipe") -> PretrainingRecipe:
     """Validates a recipe with the model of its objective; raises SteleError for wrong keys."""
     if "objective" not in values:
         raise SteleError(f"{where}: the key `objective` is missing; give the name of a file in training/objectives")
-    if values["objective"] not in (known := module_names(OBJECTIVES)):
-        raise unknown("objective", str(values["objective"]), known, where)
+    check_known("objective", str(values["objective"]), module_names(OBJECTIVES), where)
     return validate(recipe_model(values["objective"]), values, where)
 
 

@@ -4,7 +4,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from stele.errors import SteleError, unknown
+from stele.errors import SteleError, check_known
 from stele.files.strict import Values, validate
 from stele.recipes import Recipe, plan_key
 from stele.recipes.optimisation import Dropout, OptimiserKeys
@@ -142,6 +142,5 @@ def parse_recipe(values: Values, where: str = "--recipe") -> RerankingRecipe:
     """
     if not isinstance(values.get("scorer"), str):
         raise SteleError(f"{where}: want an object with the key `scorer`, one of {', '.join(SCORERS)}")
-    if values["scorer"] not in SCORERS:
-        raise unknown("scorer", values["scorer"], SCORERS, where)
+    check_known("scorer", values["scorer"], SCORERS, where)
     return validate(SCORERS[values["scorer"]], values, where)

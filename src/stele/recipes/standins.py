@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from stele.errors import SteleError, unknown
+from stele.errors import SteleError, check_known
 from stele.files.strict import Strict, validate
 from stele.recipes.pretraining import CropRatio, PretrainingRecipe, recipe_model
 
@@ -222,6 +222,5 @@ def parse_recipe(values: Any, where: str = "--recipe") -> Recipe:
     """Validates a recipe with the class of its kind; raises SteleError for wrong keys."""
     if not isinstance(values, Mapping) or not isinstance(values.get("kind"), str):
         raise SteleError(f"{where}: want an object with `kind`, one of {', '.join(kinds())}")
-    if values["kind"] not in kinds():
-        raise unknown("kind of stand-in", values["kind"], kinds())
+    check_known("kind of stand-in", values["kind"], kinds(), where)
     return validate(kinds()[values["kind"]], values, where)
