@@ -113,6 +113,12 @@ class Dev(Evaluation):
         return {"dev": float(len(self.modes))}
 
 
+@pytest.mark.parametrize("warmup", [2, 3])
+def test_a_warm_up_as_long_as_the_run_is_told_of_any_training(tmp_path, caplog, warmup):
+    fit(tmp_path, optimisation=settings(steps=3, warmup_steps=warmup))
+    assert ("training: warm-up takes 3 steps, and the run has 3" in caplog.text) == (warmup == 3)
+
+
 def test_snapshots_and_evaluation(tmp_path):
     model, kept = tiny(), {}
     dev = Dev(5, model)

@@ -106,9 +106,6 @@ def run(args: Finetune) -> None:
 
     # a dev set chooses the checkpoint, where the recipe says so
     steps = recipe.total_steps(len(data))
-    if recipe.warmup_steps >= steps:
-        rises = "%s: warm-up takes %d steps, and the run has %d: the learning rate rises to its end"
-        log.warning(rises, args.model, recipe.warmup_steps, steps)
     if step := first_alone(data, recipe, args.seed, steps):
         raise SteleError(
             f"step {step} of {steps} would end the run: a query has no candidate besides its own positive, since its "

@@ -76,6 +76,9 @@ def train(
     run instead ends before a step with such a loss or gradient, unless it is the first step.
     """
     run = _Run(module, optimisation, Path(state), seed, process, callbacks or {}, stop_at_nonfinite)
+    if optimisation.warmup_steps >= run.steps:
+        rises = "%s: warm-up takes %d steps, and the run has %d: the learning rate rises to its end"
+        log.warning(rises, label, optimisation.warmup_steps, run.steps)
     run.resume()
     with saved_state.stop_signals() as received, bar(run.steps, label, "step") as shown:
         shown.update(run.step)
