@@ -280,3 +280,17 @@ def test_a_recipe_s_pooling_goes_before_that_of_the_encoder_it_starts_from(check
     spec = plan.retrieval.encoding("tatoeba", "e5")
     assert (spec.pooling, spec.query_prompt) == ("cls", "query: ")
     assert plan.retrieval.encoding("tatoeba", "me5_small").pooling == "mean"
+
+
+@pytest.mark.parametrize(
+    ("text", "models", "pooling"),
+    [
+        ("pretraining: {msm: {pooling: mean}}", {}, "mean"),
+        ("models: {msm: {pooling: mean}}", {}, "mean"),
+        ("", {"msm": {"override": {"pooling": "mean"}}}, "mean"),
+        ("pretraining: {msm: {pooling: mean}}", {"msm": {"override": {"pooling": None}}}, "cls"),
+    ],
+)
+def test_a_model_is_searched_with_the_pooling_of_its_training(checked, tmp_path, text, models, pooling):
+    plan = checked(scale=scale_file(tmp_path, f"generated: false\n{text}"), models=models)
+    assert plan.retrieval.encoding("tatoeba", "msm").pooling == pooling

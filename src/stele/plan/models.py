@@ -78,15 +78,17 @@ class Models:
     def encoding_overrides(self, key: str, *, of_root: bool = True) -> list[tuple[str, dict[str, Any]]]:
         """(origin, values) pairs that set a model's encoding, config.yaml before models.yaml.
 
-        With `of_root`, the pooling of its pretraining follows, then the values of the models that it starts from.
+        With `of_root`, the pooling of its pretraining is between the two, and the values of the models that it starts
+        from follow.
         """
         overrides = []
         for name in self._line(key) if of_root else (key,):
             known, user_model = catalogue.entries(Model).get(name), self.settings.config.models.get(name)
             overrides.append(("config", dict(user_model.encoding) if user_model else {}))
+            if of_root and self.is_trained(name):
+                pooling = recipes.pretraining(name, self[name], self.settings.sizes).get("pooling")
+                overrides.append(("config", {"pooling": pooling} if pooling else {}))
             overrides.append(("models", known.encoding.given() if known else {}))
-            if of_root and self.is_trained(name) and "pooling" in self[name].override:
-                overrides.append(("config", {"pooling": self[name].override["pooling"]}))
         return overrides
 
     def _line(self, key: str) -> list[str]:
