@@ -151,6 +151,15 @@ def test_a_language_is_called_as_its_model_calls_it(plan):
         plan.transfer.generator("qgen", "de")
 
 
+def test_a_scale_s_generator_has_the_model_code_and_translations_that_the_scale_gives(paper, tmp_path):
+    scale, entry = tmp_path / "own.yaml", "{model: mbart50, code: ar_XX, training_set: translated_marco}"
+    scale.write_text(f"title: x\ngenerated: false\ngenerators: {{qgen: {{by_language: {{ar: {entry}}}}}}}\n")
+    transfer = paper(scale=str(scale)).transfer
+    recipe = transfer.generator("qgen", "ar")
+    found = transfer.model("qgen", "ar"), recipe.language_code, recipe.training_set.entry
+    assert found == ("mbart50", "ar_XX", "translated_marco")
+
+
 def test_downloads_are_of_the_row_s_language_alone(paper):
     plan = paper(user_data={"fire2012_hi": "."})
     records = plan.rows.downloads(RunKey("fire2012_hi", "mbert", "qgen"))

@@ -177,11 +177,11 @@ def finetuning(name: str, sizes: Scale) -> FinetuningRecipe:
 
 def generator(name: str, language: str, sizes: Scale) -> GeneratorRecipe:
     """Returns the recipe of the query generator of one language. Raises SteleError if it has none."""
-    by_language = _named("generators", name)["by_language"]
+    by_language = scaled("generators", name, sizes).by_language
     if language not in by_language:
         raise unknown("language", language, by_language, f"recipes.yaml: generators.{name}")
     entry = by_language[language]
-    return scaled("generators", name, sizes, training_set=entry["training_set"], language_code=entry["code"])
+    return scaled("generators", name, sizes, training_set=entry.training_set, language_code=entry.code)
 
 
 def reranking(name: str, sizes: Scale, windows: bool = False) -> RerankingRecipe:
