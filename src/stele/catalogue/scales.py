@@ -12,6 +12,8 @@ from stele.files.strict import Values, validate
 from stele.recipes.scale import Scale
 
 NOT_INHERITED = ("title", "generated")  # each scale says these itself
+# keys of recipes that a scale cannot set -> what to do instead
+NOT_IN_RECIPES = {"parts": "remove this key", "threads": "give the scale's own `threads`"}
 
 
 def whole_scale(values: Values, where: str) -> Values:
@@ -89,19 +91,25 @@ def check_scale(values: Facts, where: str) -> None:
     for key, forced in values.get("standins", {}).items():
         standins = catalogue.load("standins")
         _known(key, standins, where, "standins")
+        _refuse_fixed(forced, f"{where}: standins.{key}")
         check_standin({**standins[key], **forced}, where, ["standins", key])
     for section in KINDS:
         for name, forced in values.get(section, {}).items():
             _known(name, recipes[section], where, section)
-            if section == "pairs" and "parts" in forced:
-                raise SteleError(f"{where}: pairs.{name}.parts: a scale cannot set it; remove this key")
+            _refuse_fixed(forced, f"{where}: {section}.{name}")
             check_recipe(section, {**recipes[section][name], **forced}, where, [section, name])
     for key, forced in values.get("models", {}).items():
+        _refuse_fixed(forced, f"{where}: models.{key}")
         model = catalogue.entries(Model).get(key)
         if model and model.recipe:
             scaled = values.get("pretraining", {}).get(model.recipe, {})
             recipe = {**recipes["pretraining"][model.recipe], **scaled, **model.override, **forced}
             check_recipe("pretraining", recipe, where, ["models", key])
+
+
+def _refuse_fixed(forced: Facts, place: str) -> None:
+    for key in NOT_IN_RECIPES.keys() & forced.keys():
+        raise SteleError(f"{place}.{key}: a scale cannot set it; {NOT_IN_RECIPES[key]}")
 
 
 def _check_languages(values: Facts, where: str) -> None:
