@@ -142,7 +142,11 @@ def test_a_tokenizer_that_has_lost_its_end_token_is_refused(tmp_path):
         load_encoder(folder, spec)
 
 
-@pytest.mark.parametrize("make", [make_folder, gte_folder, modernbert_folder])
+def gpt2_folder(place):
+    return make_folder(place, "gpt2")
+
+
+@pytest.mark.parametrize("make", [make_folder, gte_folder, modernbert_folder, gpt2_folder])
 def test_a_recipe_s_dropout_is_that_of_all_of_a_family_s_layers(tmp_path, make):
     model, _ = load_backbone(make(tmp_path), "cls", dropout=0.3)
     layers = [part for part in model.modules() if isinstance(part, torch.nn.Dropout)]

@@ -18,6 +18,7 @@ RELATIVE = "distance_embedding"  # weights of relative positions
 DROPOUTS = (
     *("hidden_dropout_prob", "attention_probs_dropout_prob", "dropout", "attention_dropout"),
     *("embedding_dropout", "mlp_dropout"),  # ModernBERT's, beside attention_dropout
+    *("attn_pdrop", "embd_pdrop", "resid_pdrop", "embed_dropout", "resid_dropout", "hidden_dropout"),  # GPTs', Funnel's
 )
 
 
