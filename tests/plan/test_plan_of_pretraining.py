@@ -171,6 +171,7 @@ def test_the_pairs_that_are_counted_are_those_of_the_chosen_tables(miniature):
         ({"mining": {"mlm": "mlm", "clk": "clk"}}, "override.mining: no mining recipe for ilk, which kept reads"),
         ({"mining": {"ilk": "ilk", "clk": "clkk"}}, "unknown mining recipe 'clkk'; did you mean 'clk'"),
         ({"mining": {"mlm": "mlm", "ilk": "uhs_ilk", "clk": "clk"}}, "ilk: uhs_ilk is .*; want one of ilk"),
+        ({"length": 256}, r"override\.length: 256, but ilk mines at most 128 tokens"),
         ({"languages": ["ltg"]}, r"unknown language 'ltg'; .*\(docs/adding/language\.md\)"),
         ({"languages": ["en"]}, r"override\.languages: clk needs two languages \(found en\); give more lang"),
         ({"languages": None}, r"override\.languages: want codes, e.g. \[en, sw\], or the name of a set \(found None\)"),
@@ -183,6 +184,14 @@ def test_a_wrong_override_of_kept_is_refused_before_anything_runs(checked, overr
     model = {"base": "mcontriever", "recipe": "kept", "override": override}
     with pytest.raises(SteleError, match=wanted):
         checked(scale="paper", models={"mine": model})
+
+
+@pytest.mark.parametrize(("key", "most"), [("sentence_length", 64), ("mlm_length", 256)])
+def test_a_length_above_that_of_the_mined_texts_is_refused(checked, key, most):
+    models = [{"mine": {"base": "xlmr", "recipe": "msm", "override": {key: length}}} for length in (most, most + 1)]
+    checked(scale="paper", models=models[0])
+    with pytest.raises(SteleError, match=rf"mine\.override\.{key}: {most + 1}, but \w+ mines at most {most} tokens"):
+        checked(scale="paper", models=models[1])
 
 
 def test_the_catalogue_s_models_pass_the_same_checks(checked):

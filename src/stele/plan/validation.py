@@ -20,6 +20,10 @@ from stele.recipes.pretraining import OBJECTIVES, parse_recipe
 from stele.registry import module_names
 
 RANKING = ("retrieve", "bm25", "fuse")  # rules whose jobs keep `depth` passages of each ranking
+MINED_WITH = {  # a length in pretraining -> the key or property of the mining recipe that limits the same texts
+    **{"sentence_length": "unit_tokens", "mlm_length": "length", "length": "passage_tokens"},
+    **{"query_length": "query_tokens", "block_length": "block_tokens"},
+}
 READ = {"retrieval": RetrievalReader, "answers": AnsweringReader}  # what a kind of row scores -> reader that it needs
 
 
@@ -142,9 +146,20 @@ def _check_pretraining(plan: Plan, key: str, changes: Values, place: str) -> Non
             raise SteleError(f"{place}.mining: {store}: {name} is a recipe of method {method}; want one of {store}")
     if reason := plan.pretraining.too_long(key):
         raise SteleError(f"{place}: {reason}; give a smaller number, or a base that reads more")
+    _check_mined_lengths(plan, key, changes, place)
     _check_texts(plan, key, f"{place}.languages")
     if problem := plan.models.standin_problem("pretraining", plan.models[key].recipe, key):
         raise SteleError(f"{place.rpartition('.')[0]}: {problem[1]}")
+
+
+def _check_mined_lengths(plan: Plan, key: str, changes: Values, place: str) -> None:
+    """Refuses a length above that of the mined texts, which would change nothing."""
+    for name in plan.pretraining.stores(key).values():
+        for changed in sorted(changes.keys() & MINED_WITH.keys()):
+            length, most = changes[changed], getattr(plan.mining.recipe(name), MINED_WITH[changed], None)
+            if None not in (length, most) and length > most:
+                way_out = f"change that in a scale of your own, too (`pairs: {{{name}: ...}}`)"
+                raise SteleError(f"{place}.{changed}: {length}, but {name} mines at most {most} tokens; {way_out}")
 
 
 def _check_equal_compute(plan: Plan, key: str, place: str) -> None:

@@ -86,6 +86,11 @@ class UnitRecipe(MiningRecipe):
     def least(self) -> int:
         return self.sentences_min or (2 if self.unit == "sentences" else self.sentences)
 
+    @property
+    def unit_tokens(self) -> int:
+        """Most tokens of a unit, special ones included."""
+        return self.sentence_tokens if self.unit == "sentences" else self.block_tokens
+
     def text(self, sentence: str) -> str:
         """Cuts a sentence to its first `sentence_words` words; returns the same object if it has no more."""
         most = self.sentence_words

@@ -239,7 +239,7 @@ def pieces(tokens: Tokens, recipe: UnitRecipe, counts: Counter[str]) -> Iterator
 
     In `counts` go units cut by tokens, tails dropped because they are too short, and documents without a piece.
     """
-    most = (recipe.sentence_tokens if recipe.unit == "sentences" else recipe.block_tokens) - SPECIAL
+    most = recipe.unit_tokens - SPECIAL
     if not len(tokens.lengths):
         counts["dropped_short_documents"] += 1
         return
