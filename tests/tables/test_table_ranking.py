@@ -36,7 +36,7 @@ ROWS = """
 
 def _ranks(bench, values, **replace):
     for model, of_model in values.items():
-        bench.result(model, of_model)
+        bench.result(model, of_model if isinstance(of_model, dict) else {"ar": of_model})
     ranks = rank(table_cells(bench.spec(ROWS, **replace), Context(), Results(bench.results_dir)))
     return {tuple(address.split("/")[1::2]): actual for address, actual in ranks.items()}
 
@@ -44,38 +44,41 @@ def _ranks(bench, values, **replace):
 TABLE = {"stub: Method": "stub: Method\ncompare: table"}
 
 
-def test_unrounded_values_decide_and_the_paper_does_not(bench):
-    ranks = _ranks(bench, {m: {"ar": v} for m, v in {"a": 0.44701, "b": 0.44699, "c": 0.44700}.items()}, **TABLE)
-    assert ranks["a", "ar"] == "best" and ranks["c", "ar"] == "second" and ("b", "ar") not in ranks
+LOWER = {"target: {language: ar}": "direction: lower, target: {language: ar}"}
+FULL = {"a": {"ar": 0.1, "sw": 0.1}, "b": {"ar": 0.2, "sw": 0.2}}
+RANKED = {  # values of the rows, changes of the spec, the column, the marks of its rows
+    "unrounded values decide, not the paper": (
+        *({"a": 0.44701, "b": 0.44699, "c": 0.44700}, TABLE, "ar"),
+        {"a": "best", "c": "second"},
+    ),
+    "a row alone": ({"a": 0.5}, {}, "ar", {}),
+    "ties, whatever the last bit of a mean says": (  # of .1, .2, .3 and of .2, .2, .2
+        *({"a": 0.19999999999999998, "b": 0.20000000000000004, "c": 0.1, "d": 0.1}, TABLE, "ar"),
+        {"a": "best", "b": "best", "c": "second", "d": "second"},
+    ),
+    "groups apart": ({"a": 0.5, "b": 0.4, "c": 0.3, "d": 0.2}, {}, "ar", {"a": "best", "c": "best"}),
+    "lower is better": ({"a": 0.5, "b": 0.4, "c": 0.6}, TABLE | LOWER, "ar", {"b": "best", "a": "second"}),
+    "averages over the same languages alone": (FULL | {"c": {"ar": 0.9}}, TABLE, "avg", {"b": "best"}),
+    "a language that all have": (FULL | {"c": {"ar": 0.9}}, TABLE, "ar", {"c": "best", "b": "second"}),
+    "the larger of two sets that as many rows have": (
+        *(FULL | {"c": {"sw": 0.9}, "d": {"sw": 0.8}}, TABLE, "avg"),
+        {"b": "best"},
+    ),
+}
 
 
-def test_a_row_alone_is_not_marked_best(bench):
-    assert _ranks(bench, {"a": {"ar": 0.5}}) == {}
+@pytest.mark.parametrize(("values", "replace", "column", "marks"), RANKED.values(), ids=RANKED)
+def test_the_best_and_the_second_best_that_can_be_compared_are_marked(bench, values, replace, column, marks):
+    ranks = _ranks(bench, values, **replace)
+    assert {row: mark for (row, name), mark in ranks.items() if name == column} == marks
 
 
 def test_numbers_of_different_metrics_or_benchmarks_are_not_ranked_against_each_other(bench):
     bench.result("b", {"ar": 0.9}, metric="recall@100")
     bench.result("c", {"ar": 0.3}, benchmark="xor_retrieve")
     others = {"model: b}": "model: b, metric: recall@100}", "model: c}": "model: c, benchmark: xor_retrieve}"}
-    assert _ranks(bench, {"a": {"ar": 0.5}}, **others, **TABLE) == {}
-    assert _ranks(bench, {"d": {"ar": 0.4}}, **others, **TABLE) == {("a", "ar"): "best", ("a", "avg"): "best"}
-
-
-def test_ties_are_all_marked_and_not_broken_by_the_last_bit_of_a_mean(bench):
-    values = {"a": 0.19999999999999998, "b": 0.20000000000000004, "c": 0.1, "d": 0.1}  # of .1, .2, .3 and of .2, .2, .2
-    ranks = _ranks(bench, {m: {"ar": v} for m, v in values.items()}, **TABLE)
-    assert [ranks[m, "ar"] for m in "abcd"] == ["best", "best", "second", "second"]
-
-
-def test_groups_are_compared_apart_unless_the_spec_says_otherwise(bench):
-    ranks = _ranks(bench, {m: {"ar": v} for m, v in {"a": 0.5, "b": 0.4, "c": 0.3, "d": 0.2}.items()})
-    assert {m for m, column in ranks if column == "ar"} == {"a", "c"} and set(ranks.values()) == {"best"}
-
-
-def test_where_lower_is_better(bench):
-    replace = TABLE | {"target: {language: ar}": "direction: lower, target: {language: ar}"}
-    ranks = _ranks(bench, {"a": {"ar": 0.5}, "b": {"ar": 0.4}, "c": {"ar": 0.6}}, **replace)
-    assert ranks["b", "ar"] == "best" and ranks["a", "ar"] == "second"
+    assert _ranks(bench, {"a": 0.5}, **others, **TABLE) == {}
+    assert _ranks(bench, {"d": 0.4}, **others, **TABLE) == {("a", "ar"): "best", ("a", "avg"): "best"}
 
 
 def test_a_line_of_which_lower_is_better_is_named_and_not_its_columns_alone(bench):
@@ -91,19 +94,6 @@ def test_a_line_of_which_lower_is_better_is_named_and_not_its_columns_alone(benc
         text = text.replace(f"printed: {row}", f"printed: {{distance: {row}, recall: {row}}}")
     page = render(to_markdown, bench, bench.spec(text, **{"header: AR": "header: AR, group: One"}))
     assert "marked (lower is better: Distance One AR, Distance AVG)." in page
-
-
-def test_averages_over_other_languages_are_not_compared(bench):
-    full, half = {"ar": 0.1, "sw": 0.1}, {"ar": 0.9}
-    ranks = _ranks(bench, {"a": full, "b": {"ar": 0.2, "sw": 0.2}, "c": half}, **TABLE)
-    assert ranks["b", "avg"] == "best" and ("c", "avg") not in ranks
-    assert ranks["c", "ar"] == "best", "its language can be compared"
-
-
-def test_of_two_sets_of_languages_that_as_many_rows_have_the_larger_is_ranked(bench):
-    full, half = {"ar": 0.1, "sw": 0.1}, {"sw": 0.9}
-    ranks = _ranks(bench, {"a": full, "b": {"ar": 0.2, "sw": 0.2}, "c": half, "d": {"sw": 0.8}}, **TABLE)
-    assert {row: mark for (row, column), mark in ranks.items() if column == "avg"} == {"b": "best"}
 
 
 # --- no row above a guess ---------------------------------------------------------------------------------------------
@@ -166,8 +156,7 @@ def test_where_the_guess_of_a_row_is_not_known_marks_stand_as_elsewhere(bench):
 
 
 def test_a_column_of_which_lower_is_better_has_no_guess(bench):
-    lower = {"target: {language: ar}": "direction: lower, target: {language: ar}"}
-    assert _guessed(bench, {"a": (0.02, 0.02, 0.01), "b": (0.01, 0.02, 0.01)}, **lower)[0] == {"b": "best"}
+    assert _guessed(bench, {"a": (0.02, 0.02, 0.01), "b": (0.01, 0.02, 0.01)}, **LOWER)[0] == {"b": "best"}
 
 
 # --- no plain comparison: counts, lists of words, a baseline for each benchmark ---------------------------------------
