@@ -298,21 +298,18 @@ def test_a_site_of_real_text_and_a_user_s_model_says_nothing_of_a_generated_worl
     assert "models.yaml" not in texts["model-mine"]
 
 
-def test_the_languages_of_pairs_are_counted_each_once_and_a_size_may_be_missing(tmp_path):
-    metrics = {"accuracy": {"languages": {"de-el": 0.5, "de-it": 0.25}, "average": 0.375}}
-    command = handed(tmp_path / "handed", "mrtydi/mine/direct")
-    write_result(tmp_path / "handed", ("tatoeba_pairs", "mine", "direct"), metrics, content=digest(metrics))
-    size = {"parameters": {"languages": {"all": 5e6}}}
-    write_result(tmp_path / "handed", ("parameters", "mine", "direct"), size, content=digest(size))
+def test_languages_are_counted_each_once_and_those_beyond_a_benchmark_s_list_are_no_share_of_it(tmp_path):
+    """A pair has two languages; a size may be missing."""
+    results = tmp_path / "handed"
+    command = handed(results, "mrtydi/mine/direct")
+    for benchmark, metrics in (
+        ("tatoeba_pairs", {"accuracy": {"languages": {"de-el": 0.5, "de-it": 0.25}, "average": 0.375}}),
+        ("tatoeba", {"accuracy": {"languages": {"de": 0.5, "mhr": 0.25}, "average": 0.375}}),
+        ("parameters", {"parameters": {"languages": {"all": 5e6}}}),
+    ):
+        write_result(results, (benchmark, "mine", "direct"), metrics, content=digest(metrics))
     assert cli.main([*command, str(tmp_path / "site")]) == 0
-    assert "text, 4 languages" in Page(tmp_path / "site/index.html").text  # de, el, it and sw
-
-
-def test_languages_beyond_the_list_of_a_benchmark_are_no_share_of_it(tmp_path):
-    metrics = {"accuracy": {"languages": {"de": 0.5, "mhr": 0.25}, "average": 0.375}}
-    command = handed(tmp_path / "handed", "mrtydi/mine/direct")
-    write_result(tmp_path / "handed", ("tatoeba", "mine", "direct"), metrics, job="average", content=digest(metrics))
-    assert cli.main([*command, str(tmp_path / "site")]) == 0
+    assert "text, 5 languages" in Page(tmp_path / "site/index.html").text  # de, el, it, mhr and sw
     text = Page(tmp_path / "site/benchmarks.html").text
     assert "2 here: de, mhr" in text and "1 of its 11 here: sw" in text
 
