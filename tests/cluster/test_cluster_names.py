@@ -6,9 +6,7 @@ import yaml
 from stele.catalogue.schema.costs import on_gpus
 from stele.cluster import resources, settings
 from stele.cluster.work import FORMULAS, Work
-from stele.config.model import parse_config
 from stele.errors import SteleError
-from stele.plan.plan import Plan
 from tests.workflow.conftest import snakemake
 
 TARGET = "work/paper/encoders/msm/pt0/record.json"
@@ -73,52 +71,48 @@ def test_a_file_that_the_variable_names_must_be_there(monkeypatch, tmp_path):
         settings.read()
 
 
-def plan(scale):
-    return Plan(parse_config({"scale": scale}))
-
-
-def test_gpu_work_asks_for_gpus_at_the_papers_sizes_and_for_none_at_a_generated_scale(given):
+def test_gpu_work_asks_for_gpus_at_the_papers_sizes_and_for_none_at_a_generated_scale(jobs, given):
     given(MINE)
-    paper, generated = (resources.job_resources("pretrain", plan(scale)) for scale in ("paper", "miniature"))
+    paper, generated = (resources.job_resources("pretrain", jobs(scale=scale)) for scale in ("paper", "miniature"))
     assert (paper["gpu"], paper["gpu_model"], paper["slurm_partition"]) == (4, "h100", "accel")
     assert (generated["gpu"], generated["slurm_partition"]) == (0, "milan") and "gpu_model" not in generated
     several = {"pretrain": 4, "encode_collection": 2, "retrieve": 8, "hard_negatives": 2}
-    assert {rule: resources.gpus(rule, plan("paper")) for rule in on_gpus()} == dict.fromkeys(on_gpus(), 1) | several
-    one = resources.job_resources("project", plan("paper"))
+    wanted = dict.fromkeys(on_gpus(), 1) | several
+    assert {rule: resources.gpus(rule, jobs(scale="paper")) for rule in on_gpus()} == wanted
+    one = resources.job_resources("project", jobs(scale="paper"))
     assert [one["mem_mb"](None, attempt) for attempt in (1, 2, 4)] == [32_000, 64_000, 100_000]
     msm = {"model": "msm", "pt": "0"}  # longer than the cluster allows
     assert [paper["runtime"](msm, attempt) for attempt in (1, 2)] == [24 * 60, 24 * 60]
     assert [generated["mem_mb"](None, attempt) for attempt in (1, 2)] == [4_000, 6_000]
 
 
-def test_a_job_is_estimated_once_for_all_that_it_requests(monkeypatch):
+def test_a_job_is_estimated_once_for_all_that_it_requests(jobs, monkeypatch):
     estimated, job = [], {"model": "msm", "pt": "0"}
     monkeypatch.setitem(FORMULAS, "pretrain", lambda plan, wildcards: estimated.append(wildcards.model) or Work())
-    requested = resources.job_resources("pretrain", plan("paper"))
+    requested = resources.job_resources("pretrain", jobs(scale="paper"))
     assert requested["runtime"](job, 1) and requested["disk_mb"](job) and estimated == ["msm"]
 
 
-def test_several_nodes_are_asked_for_in_the_plugin_s_other_form(given):
+def test_several_nodes_are_asked_for_in_the_plugin_s_other_form(jobs, given):
     """A node's GPUs as `gres`, one task a node, and no srun of the plugin's; the command line is told the same."""
     given("nodes: {pretrain: 2}\ngpus: {pretrain: 8}\ngpu_model: h100\n")
-    actual = resources.job_resources("pretrain", plan("paper"))
+    plan = jobs(scale="paper")
+    actual = resources.job_resources("pretrain", plan)
     form = {"gpus": 8, "nodes": 2, "tasks": 2, "mpi": "srun", "tasks_per_gpu": 0, "gres": "gpu:h100:8"}
     assert form.items() <= actual.items() and not {"gpu", "gpu_model"} & set(actual)
-    assert resources.job_threads("pretrain", plan("paper")) == 64
-    assert (
-        actual["mem_mb"](None, 1) - resources.job_resources("finetune", plan("paper"))["mem_mb"](None, 1) == 7 * 16_000
-    )
+    assert resources.job_threads("pretrain", plan) == 64
+    assert actual["mem_mb"](None, 1) - resources.job_resources("finetune", plan)["mem_mb"](None, 1) == 7 * 16_000
 
 
-def test_a_generated_scale_uses_the_gpus_that_are_named(given, monkeypatch):
+def test_a_generated_scale_uses_the_gpus_that_are_named(jobs, given, monkeypatch):
     """For rehearsals, and for small scales; on the cluster, not on the machine where one types."""
     given("gpus: {finetune: 2}\npartitions: {gpu: accel}\n")
-    assert resources.job_resources("finetune", plan("miniature"))["gpus"] == 0
+    assert resources.job_resources("finetune", jobs(scale="miniature"))["gpus"] == 0
     monkeypatch.setenv("STELE_ON_CLUSTER", "1")
-    actual = resources.job_resources("finetune", plan("miniature"))
+    actual = resources.job_resources("finetune", jobs(scale="miniature"))
     assert (actual["gpu"], actual["gpus"], actual["slurm_partition"]) == (2, 2, "accel")
-    assert resources.job_threads("finetune", plan("miniature")) == 2
-    assert resources.job_resources("pretrain", plan("miniature"))["gpus"] == 0
+    assert resources.job_threads("finetune", jobs(scale="miniature")) == 2
+    assert resources.job_resources("pretrain", jobs(scale="miniature"))["gpus"] == 0
 
 
 def test_the_names_reach_every_job_of_the_plan_and_each_asks_for_memory_and_time(fresh, given):

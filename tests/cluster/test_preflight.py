@@ -9,9 +9,7 @@ from stele.cluster import preflight, settings, sinfo
 from stele.cluster.requests import JobRequest
 from stele.cluster.sinfo import nodes, problems, problems_of_retries
 from stele.cluster.work import Work
-from stele.config.model import parse_config
 from stele.errors import SteleError
-from stele.plan.plan import Plan
 from tests.workflow.conftest import copy_project, snakemake
 
 SINFO = """\
@@ -121,13 +119,13 @@ def test_a_training_longer_than_all_its_attempts_names_how_many_it_takes(cluster
 
 
 # --- all at once ------------------------------------------------------------------------------------------------------
-def test_one_error_lists_everything(monkeypatch, cluster_yaml, capsys):
+def test_one_error_lists_everything(jobs, monkeypatch, cluster_yaml, capsys):
     cluster_yaml("partitions: {gpu: gpus}\n")
     monkeypatch.setattr(sinfo.squeue, "query", lambda *_, **__: SINFO)
     monkeypatch.setattr(preflight.shutil, "disk_usage", lambda path: type("Usage", (), {"free": 10e9}))
     monkeypatch.setattr(preflight, "_left_of_quotas", dict)
     monkeypatch.setattr(preflight, "unanswered", lambda urls: dict.fromkeys(urls, "ConnectTimeout"))
-    plan = Plan(parse_config({"scale": "paper", "papers": ["msm"], "user_data": {"nq_dpr": "/no/such"}}))
+    plan = jobs(scale="paper", papers=["msm"], user_data={"nq_dpr": "/no/such"})
     jobs = [
         job("dataset", stage="sources", wildcards={"dataset": "cc100", "part": "sw"}, log="d.log", local=True),
         job(resources={"slurm_partition": "gpus"}, after=("d.log",), work=Work(kept=40e9)),
@@ -156,12 +154,12 @@ def test_everything_waits_at_some_remove():
     assert not preflight.all_wait_for(set(), [shown])
 
 
-def test_partitions_are_asked_about_for_jobs_on_nodes_alone(monkeypatch):
+def test_partitions_are_asked_about_for_jobs_on_nodes_alone(jobs, monkeypatch):
     def ask(*_, **__):
         raise AssertionError("nobody runs there")
 
     monkeypatch.setattr(sinfo.squeue, "query", ask)
-    plan = Plan(parse_config({"scale": "miniature", "papers": ["msm"]}))
+    plan = jobs(scale="miniature", papers=["msm"])
     preflight.check(plan, [job("table", stage="tables", wildcards={"paper": "msm", "number": "01"}, local=True)], True)
     assert sinfo.size({"mem_mb": "<TBD>"}, "mem_mb") == 0, "what is not known before is no problem"
 
@@ -178,8 +176,8 @@ def test_a_run_that_is_refused_leaves_nothing_and_says_why_once(root, tmp_path):
     assert not any((project / folder).exists() for folder in ("results", "work", "resources", "state"))
 
 
-def test_rows_that_wait_for_the_user_are_named_whatever_tables_they_are_of():
-    plan = Plan(parse_config({"scale": "paper"}))
+def test_rows_that_wait_for_the_user_are_named_whatever_tables_they_are_of(jobs):
+    plan = jobs(scale="paper")
     tables = [job("table", wildcards={"paper": "today", "number": number}) for number in ("05", "07")]
     assert preflight.unavailable(plan, tables[:1]) == []
     (lines,) = ["\n".join(preflight.unavailable(plan, tables))]

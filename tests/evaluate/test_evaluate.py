@@ -30,7 +30,6 @@ from stele.evaluate.evaluate import (
     write,
 )
 from stele.files.paths import inside
-from stele.plan.plan import Plan
 from tests.conftest import ROOT
 from tests.waiting import PATIENCE, wait_for
 
@@ -260,20 +259,20 @@ def test_what_cannot_run_is_refused_in_a_sentence_and_nothing_is_written(
     assert not list(tmp_path.iterdir())
 
 
-def test_without_a_network_a_known_checkpoint_is_refused_before_anything_is_built(tmp_path, monkeypatch):
+def test_without_a_network_a_known_checkpoint_is_refused_before_anything_is_built(jobs, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SteleError, match=r"me5_small config.json: could not be fetched.*\n.*offline: true"):
-        check_checkpoint(Plan(parse_config({"scale": "paper", "offline": True})), "me5_small")
-    check_checkpoint(Plan(parse_config({"scale": "paper"})), "me5_small")
+        check_checkpoint(jobs(scale="paper", offline=True), "me5_small")
+    check_checkpoint(jobs(scale="paper"), "me5_small")
 
 
-def test_a_known_checkpoint_that_will_be_trained_is_checked_fetched_before_or_not(tmp_path, monkeypatch):
+def test_a_known_checkpoint_that_will_be_trained_is_checked_fetched_before_or_not(jobs, tmp_path, monkeypatch):
     """Each can be used, but not each has an MLM."""
     monkeypatch.chdir(tmp_path)
     commands: list[list[str]] = []
     done = SimpleNamespace(returncode=0)
     monkeypatch.setattr(evaluate.subprocess, "run", lambda words, **_: commands.append(words) or done)
-    plan = Plan(parse_config({"scale": "paper"}))
+    plan = jobs(scale="paper")
     check_checkpoint(plan, "embeddinggemma", trained=True)
     record = Path(plan.paths.checkpoint("embeddinggemma"))
     record.parent.mkdir(parents=True)

@@ -3,9 +3,7 @@
 import pytest
 
 from stele import catalogue
-from stele.config.model import parse_config
 from stele.errors import SteleError
-from stele.plan.plan import Plan
 from stele.recipes.finetuning import FinetuningRecipe, parse_finetuning
 
 # The papers' values once more, so that a slip in recipes.yaml shows. DPR's: MSM, A.1; CCP, section 4.3; the scripts of
@@ -88,34 +86,30 @@ SETS = {  # what each goes on from, trains on and chooses by
 MINERS = {"marco_kept": "marco_kept_random", "mrtydi_kept": "marco_kept"}
 
 
-def jobs(scale="paper"):
-    return Plan(parse_config({"scale": scale}))
-
-
-def test_every_recipe_of_the_papers_is_here():
+def test_every_recipe_of_the_papers_is_here(jobs):
     """A recipe that no row of the papers uses, such as the example in docs/adding, may have other values."""
-    plan = jobs()
+    plan = jobs(scale="paper")
     named = {str(plan.protocols.recipe(row)).partition("-")[0] for row in plan.requested.all_rows}
     recipes = named & set(catalogue.load("recipes")["finetuning"])
     assert len(recipes) > 8 and recipes <= set(PAPER) == set(SETS)
 
 
 @pytest.mark.parametrize("name", list(PAPER))
-def test_the_values_are_the_papers(name):
-    found = jobs().finetuning.recipe(name).model_dump()
+def test_the_values_are_the_papers(jobs, name):
+    whole = jobs(scale="paper").finetuning.recipe(name)
+    found = whole.model_dump()
     assert {key: found[key] for key in PAPER[name]} == PAPER[name]
     changed = {key for key, value in found.items() if value != FinetuningRecipe.model_fields[key].default}
     assert changed - set(PAPER[name]) <= {"training_set", "dev_set", "encode_chunk", "save_every_seconds"}
-    whole = jobs().finetuning.recipe(name)
     dev_set = whole.dev_set and whole.dev_set.entry
     assert (whole.start, whole.training_set.entry, dev_set) == SETS[name]
     assert whole.miner == MINERS.get(name)
     assert (found["negatives"] == "mined") == (name in MINERS)
 
 
-def test_the_smaller_scales_keep_what_a_recipe_is_about():
+def test_the_smaller_scales_keep_what_a_recipe_is_about(jobs):
     for scale in ("miniature", "small"):
-        found = {name: jobs(scale).finetuning.recipe(name) for name in PAPER}
+        found = {name: jobs(scale=scale).finetuning.recipe(name) for name in PAPER}
         assert found["marco_kept"].hard_negative_ratio == 0.1 and found["marco_kept_random"].hard_negatives == 0
         assert {found[name].temperature for name in ("marco_kept_random", "marco_kept", "mrtydi_kept")} == {0.05}
         assert found["xor_kept"].learning_rate == found["xor"].learning_rate / 2

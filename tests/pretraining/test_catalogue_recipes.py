@@ -9,25 +9,15 @@ open and mContriever's objective: contriever's mcontriever.sh, src/data.py and s
 import pytest
 
 from stele import catalogue
-from stele.config.model import parse_config
-from stele.plan.plan import Plan
 
 TRAINED = sorted(key for key, model in catalogue.load("models").items() if "recipe" in model)
 OF_MSM = sorted(key for key in TRAINED if catalogue.load("models")[key]["recipe"] == "msm")
 
 
-def jobs(scale):
-    return Plan(parse_config({"scale": scale}))
-
-
-def recipe(model, scale="paper"):
-    return jobs(scale).pretraining.recipe(model)
-
-
 @pytest.mark.parametrize("scale", catalogue.scale_names())
 @pytest.mark.parametrize("model", TRAINED)
-def test_every_model_s_recipe_is_valid(scale, model):
-    recipe_read = recipe(model, scale)
+def test_every_model_s_recipe_is_valid(jobs, scale, model):
+    recipe_read = jobs(scale=scale).pretraining.recipe(model)
     settled = recipe_read.to_equal() or recipe_read
     assert settled.steps >= 1 and settled.warmup_steps <= settled.steps
 
@@ -174,8 +164,8 @@ SAID_ELSEWHERE = {"languages", "power", "save_every_seconds", "equal_compute_to"
 
 
 @pytest.mark.parametrize("model", TRAINED)
-def test_the_values_are_the_papers(model):
-    recipe_read = recipe(model).model_dump()
+def test_the_values_are_the_papers(jobs, model):
+    recipe_read = jobs(scale="paper").pretraining.recipe(model).model_dump()
     assert {name: recipe_read[name] for name in PAPER[model]} == PAPER[model]
     used = {name for name, value in recipe_read.items() if value is not None}
     assert used - set(PAPER[model]) <= SAID_ELSEWHERE, "a key without its value here"

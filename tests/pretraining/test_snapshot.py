@@ -11,10 +11,8 @@ from stele.artifacts.integrity import damages
 from stele.artifacts.records import read_record
 from stele.catalogue.models import check_models
 from stele.command.cli import main
-from stele.config.model import parse_config
 from stele.errors import SteleError
 from stele.files.digests import folder_facts
-from stele.plan.plan import Plan
 from tests.sealed import write_sealed
 
 MLM = {**SMALL, "objective": "mlm", "steps": 6}
@@ -80,8 +78,8 @@ def test_the_catalogue_refuses_what_is_no_snapshot(entry, said):
         check_models({**catalogue.load("models"), "mine": {"label": "mine", **entry}}, "models.yaml")
 
 
-def test_a_snapshot_s_row_reads_it_and_needs_what_its_pretraining_needs():
-    plan = Plan(parse_config({"scale": "miniature"}))
+def test_a_snapshot_s_row_reads_it_and_needs_what_its_pretraining_needs(jobs):
+    plan = jobs(scale="miniature")
     of, last, whole = (plan.models.encoder(f"mbert_qlm_rr{name}", 1) for name in ("_10", "_20", ""))
     assert of == plan.paths.pretrained("mbert_qlm_rr_10", 1) and last == whole == plan.paths.pretrained(
         "mbert_qlm_rr", 1
@@ -94,17 +92,15 @@ def test_a_snapshot_s_row_reads_it_and_needs_what_its_pretraining_needs():
         "pretraining of mbert_gsw_qlm_rr",
         "pretraining of mbert_gsw",
     }
-    without = Plan(
-        parse_config({"scale": "miniature", "languages": ["en"], "models": {"mbert_qlm_rr": {"checkpoint": "a/b"}}})
-    )
+    without = jobs(scale="miniature", languages=["en"], models={"mbert_qlm_rr": {"checkpoint": "a/b"}})
     assert without.availability.model_problem("mbert_qlm_rr_10")[0] == "unavailable"
 
 
-def test_a_scale_without_a_snapshot_that_a_model_wants_is_refused(tmp_path):
+def test_a_scale_without_a_snapshot_that_a_model_wants_is_refused(jobs, tmp_path):
     values = catalogue.load("scales/miniature")
     forced = {**values["pretraining"], "clir": {**values["pretraining"]["clir"], "snapshots": [60, 180]}}
     (tmp_path / "own.yaml").write_text(json.dumps({**values, "pretraining": forced}))
-    plan = Plan(parse_config({"scale": str(tmp_path / "own.yaml")}))
+    plan = jobs(scale=str(tmp_path / "own.yaml"))
     with pytest.raises(SteleError, match=r"mbert_qlm_rr_10\.epoch: no snapshot of epoch 10, the nearest: 5"):
         plan.models.snapshots  # noqa: B018
 
