@@ -230,13 +230,6 @@ def test_languages_out_of_scale_make_a_row_not_in_scale(jobs):
     assert own(jobs, languages=["en", "uk"]).rows.problem(row) is None
 
 
-def test_one_s_own_wikipedia_goes_with_one_s_own_wikidata(miniature, tmp_path):
-    row, wikipedia = RunKey("mrtydi", "kept", "direct"), {"wikipedia": str(tmp_path)}
-    both = miniature(user_data=wikipedia | {"wikidata_items": str(tmp_path)})
-    assert both.rows.problem(row) is None
-    assert len(both.pretraining.languages("kept")) == WIKIS  # the user's data are taken whole
-
-
 REAL = {"mine": {"checkpoint": "sentence-transformers/all-MiniLM-L6-v2"}}
 TRAINED = REAL | {"trained": {"base": "mine", "recipe": "msm"}}
 REFUSED = "models.trained: the sizes of msm at scale .* generated stand-ins, and mine is a real checkpoint"

@@ -35,6 +35,7 @@ def test_the_users_text_is_taken_whole_where_all_corpora_are_his(miniature):
     in_scale = miniature().pretraining.languages("msm")
     assert len(in_scale) == 10
     assert miniature(user_data=whole("cc100")).pretraining.languages("msm") == in_scale
+    assert len(miniature(user_data=whole("wikipedia", "wikidata_items")).pretraining.languages("kept")) == 28
     both = miniature(user_data=whole("cc100", "wikipedia"))
     assert len(both.pretraining.languages("msm")) == 108
     assert both.rows.problem(RunKey("lareqa", "msm", "direct")) is None

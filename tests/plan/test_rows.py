@@ -119,6 +119,7 @@ BUILT = {  # rows that are built, although a similar one is not
     "without mining": ("miniature", users("msmarco_passage"), "mrtydi/infoxlm_base/multilingual"),
     "mining in a collection of one's own": ("miniature", users("msmarco_passage", "msmarco_passage_corpus"), MINED),
     "Wikidata downloaded": ("paper", users("wikipedia"), "mrtydi/kept/direct"),
+    "Wikidata beside one's own Wikipedia": ("miniature", KNOWLEDGE, "mrtydi/kept/direct"),
     "other languages": ("paper", {"languages": ["sw", "th"], **BY_TERMS}, TERMS),
     "Anserini's analyzers": ("paper", users("anserini") | BY_TERMS, TERMS),
     "tuned on dev": ("paper", TUNED | {"languages": ["sw"]}, "mrtydi/bm25/tuned"),
