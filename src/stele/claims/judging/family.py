@@ -68,13 +68,19 @@ def judge_family(cases: Sequence[Case], procedure: str, alpha: float = ALPHA) ->
     places, p_values = [], []
     for number, case in enumerate(cases):
         finding = case.finding
-        same = case.compared or (number if finding is None else (finding.supports, finding.reverses, finding.shown))
+        same = case.compared or (number if finding is None else _without_last_bits(finding))
         if same not in first:
             first[same] = len(p_values)
             p_values.append(case.p)
         places.append(first[same])
     chosen = levels(p_values, procedure, alpha)
     return [judge(case, chosen[place]) for case, place in zip(cases, places, strict=True)]
+
+
+def _without_last_bits(finding: Finding) -> tuple[str, ...]:
+    """Numbers of a finding, which claims share that sum the same cells in another order: avg, or its languages."""
+    shown = finding.shown
+    return tuple(f"{number:.9g}" for number in (finding.supports, finding.reverses, shown.mean, shown.error))
 
 
 def judge(case: Case, level: float = ALPHA) -> Verdict:
