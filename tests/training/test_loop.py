@@ -247,6 +247,24 @@ def test_a_last_step_that_spoils_the_weights_is_an_error(tmp_path):
         fit(tmp_path, model, altered(model, endless))  # the slope of a root at 0
 
 
+@pytest.mark.parametrize("fused", [True, False])  # a model with weights of two types has no fused kernel
+@pytest.mark.parametrize("clip_norm", [None, 1.0])
+def test_steps_that_float16_skips_are_told(tmp_path, monkeypatch, caplog, clip_norm, fused):
+    of_module = lambda self, module: torch.optim.AdamW(module.parameters(), fused=fused)  # noqa: E731
+    monkeypatch.setattr(Optimisation, "optimiser", of_module)
+    optimisation = settings(precision="float16", clip_norm=clip_norm)
+
+    def overflowing_until(step, folder):
+        model = tiny()
+        losses = altered(model, lambda value, number: value * (1e30 if number < step else 1))
+        fit(folder, model, losses, optimisation=optimisation)
+
+    overflowing_until(9, tmp_path / "some")
+    assert "training: 9 of 12 steps were skipped: a float16 gradient overflowed" in caplog.text
+    with pytest.raises(SteleError, match="diverged at step 12: no step had a finite gradient"):
+        overflowing_until(12, tmp_path / "all")
+
+
 def test_an_infinite_gradient_norm_of_float16_has_no_part_in_the_last_mean():
     logged = MetricsLog(HERE)
     for step, norm in enumerate([1.0, 2.0, float("inf"), 4.0], start=1):

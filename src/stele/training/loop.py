@@ -72,8 +72,9 @@ def train(
 
     The state is saved in the folder `state` every `save_every_seconds` and on SIGINT, SIGTERM or SIGUSR1; a run resumes
     from the state that it finds there, so each (recipe, inputs, seed, code) has a folder of its own. Raises SteleError
-    after one of these signals, and if a loss, a gradient or a final weight is not finite. With `stop_at_nonfinite` the
-    run instead ends before a step with such a loss or gradient, unless it is the first step.
+    after one of these signals, and if a loss, a gradient or a final weight is not finite; float16 skips steps with such
+    a gradient, an error only if it skips all. With `stop_at_nonfinite` the run instead ends before a step with such a
+    loss or gradient, unless it is the first step.
     """
     run = _Run(module, optimisation, Path(state), seed, process, callbacks or {}, stop_at_nonfinite)
     if optimisation.warmup_steps >= run.steps:
@@ -99,6 +100,10 @@ def train(
     run.metrics_log.flush()
     if not all(bool(parameter.isfinite().all()) for parameter in run.parameters):  # no later loss would reveal it
         raise diverged(run.step, "a weight is not finite")
+    if skipped := run.skipped():
+        if skipped == run.step:
+            raise diverged(run.step, "no step had a finite gradient, so that all were skipped")
+        log.warning("%s: %d of %d steps were skipped: a float16 gradient overflowed", label, skipped, run.step)
     for callback in run.callbacks.values():
         callback.on_end(run)
     return {
@@ -156,6 +161,12 @@ class _Run:
         self.step += 1
         self.metrics_log.add(self.step, rate, losses, counts)
         return True
+
+    def skipped(self) -> int:
+        """Number of steps that left the weights as they were: under float16, those with a gradient that overflowed."""
+        if not self.scaler.is_enabled():
+            return 0
+        return self.step - max((int(state["step"]) for state in self.optimiser.state.values()), default=0)
 
     def _finite(self, losses: Losses) -> bool:
         """Whether losses and gradient of all processes are finite."""
