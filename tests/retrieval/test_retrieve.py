@@ -212,6 +212,27 @@ def test_vectors_that_another_key_began_to_write_over_are_not_taken_up_again(tmp
     assert (np.load(tmp_path / "vectors.npy") == ord("a")).all()
 
 
+@pytest.mark.parametrize("step", [("_save_progress", 3), ("_write_ids", 1)])  # two blocks of three; all of them
+@pytest.mark.parametrize(("name", "lost"), [("vectors.npy", 200), ("vectors.npy", 1), ("ids.txt", 200), ("ids.txt", 1)])
+def test_a_state_that_has_lost_bytes_is_encoded_anew(tmp_path, caplog, name, lost, step):
+    """Of a disk that failed, or of someone who needed its room: zeros must not take their place."""
+    blocks = [([f"p{row}"], np.full((1, 2), row, np.float32)) for row in range(3)]
+
+    def encoded(folder):
+        layout = vector_files.Layout(2, "float32", False, "key")
+        vector_files.encode_part(folder, range(3), lambda rest: (blocks[row] for row in rest), layout)
+        return [(folder / file).read_bytes() for file in ("vectors.npy", "ids.npy")]
+
+    killed(lambda: encoded(tmp_path / "state"), kill_at(vector_files, *step))
+    path = tmp_path / "state" / name
+    rest = path.stat().st_size - lost
+    if step[0] == "_save_progress":  # the third block is written, and does not count yet
+        rest -= {"vectors.npy": 8, "ids.txt": 3}[name]
+    path.write_bytes(path.read_bytes()[: max(0, rest)])
+    assert encoded(tmp_path / "state") == encoded(tmp_path / "calm")
+    assert f"state/{name}: has {max(0, rest)} of the" in caplog.text
+
+
 def test_vectors_that_are_not_finite_are_refused(tmp_path):
     layout, block = vector_files.Layout(2, "float16", False, "key"), np.array([[1.0, 2.0], [1e6, 0.0]])
     with pytest.raises(SteleError, match="passage 'b': its vector is not finite as float16"):

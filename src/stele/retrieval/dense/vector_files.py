@@ -36,6 +36,10 @@ class Layout(NamedTuple):
     normalize: bool
     key: str
 
+    def size(self, rows: int) -> int:
+        """Number of bytes of a file with `rows` vectors."""
+        return HEADER + rows * np.dtype(self.dtype).itemsize * self.dimension
+
 
 VectorTransform = Callable[[np.ndarray], np.ndarray]  # vectors [n, d] -> as many, float32
 Encode = Callable[[Iterable[tuple[str, Any]]], Iterator[tuple[list[str], np.ndarray]]]
@@ -56,17 +60,15 @@ def encode_part(
     """
     folder.mkdir(parents=True, exist_ok=True)
     done = _progress(folder, layout.key)
-    if problem := _damage(folder, done):
+    if problem := _damage(folder, done, layout):
         logger.warning("%s: encoded anew", problem)
         done = UNTOUCHED
     if done["finished"]:
         return done["rows"]
     rows, names_size, cut = done["rows"], done["names_size"], done.get("cut", 0)
-    width = np.dtype(layout.dtype).itemsize * layout.dimension
-    start = HEADER + rows * width
     if not rows:  # what is written over must not count again for the key that it was made with
         (folder / "progress.json").unlink(missing_ok=True)
-    with _grown(folder / "vectors.npy", start) as vectors, _grown(folder / "ids.txt", names_size) as names:
+    with _grown(folder / "vectors.npy", layout.size(rows)) as vectors, _grown(folder / "ids.txt", names_size) as names:
         for ids, block in encode(islice(iter(items), rows, None)):
             vectors.write(_stored(ids, block, layout).tobytes())
             names.write("".join(f"{name}\n" for name in ids).encode("utf-8"))
@@ -106,11 +108,18 @@ def tidy(folder: Path) -> None:
     (folder / "ids.txt").unlink(missing_ok=True)
 
 
-def _damage(folder: Path, done: JsonObject) -> str | None:
-    """Describes the damage of a tidied part, or None."""
+def _damage(folder: Path, done: JsonObject, layout: Layout) -> str | None:
+    """Describes the damage of a tidied part, or the bytes that another part has lost; None without any."""
     for name, facts in done.get("outputs", {}).items():
         if problem := file_problem(folder / name, facts, 0, whole=True, key=""):
             return f"{folder / name}: {problem}"
+    if not done["rows"] or "outputs" in done:
+        return None
+    names_size = 0 if done["finished"] else done["names_size"]  # then ids.npy has the ids
+    for name, size in (("vectors.npy", layout.size(done["rows"])), ("ids.txt", names_size)):
+        path = folder / name
+        if (found := path.stat().st_size if path.exists() else 0) < size:  # `_grown` would fill it up with zeros
+            return f"{path}: has {found} of the {size} bytes that were written"
     return None
 
 
