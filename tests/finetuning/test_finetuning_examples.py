@@ -1,5 +1,7 @@
 """What a training set loses on the way in is counted; what is the same passage has one row."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from tiny_runs import training_example
@@ -97,3 +99,12 @@ def test_kept_and_read_again(tokenizer, tmp_path, segments):
     assert np.array_equal(again.negatives, data.negatives)
     assert np.array_equal(again.passages.ids, data.passages.ids)
     assert (again.passages.types is not None) == segments
+
+
+@pytest.mark.parametrize("name", ["positives", "queries-offsets", "passages-ids"])
+@pytest.mark.parametrize("damage", [lambda path: path.write_bytes(path.read_bytes()[:-3]), Path.unlink])
+def test_damage_of_what_was_kept_is_named(tokenizer, tmp_path, name, damage):
+    save_examples(tmp_path / "kept", read([training_example(i) for i in range(5)], tokenizer))
+    damage(tmp_path / f"kept/{name}.npy")
+    with pytest.raises(SteleError, match=rf"{name}\.npy: .*; remove .*kept and run again"):
+        load_examples(tmp_path / "kept")

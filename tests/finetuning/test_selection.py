@@ -96,6 +96,9 @@ def test_the_lowest_nll_is_kept_and_the_first_of_equals(tmp_path, monkeypatch):
     assert chosen.best() == {"phase": 0, "figure": "dev_nll", "value": 1.0, "step": 2}
     chosen.restore()
     assert chosen.module.weight.item() == 2
+    (tmp_path / "b/weights.safetensors").write_bytes(b"")
+    with pytest.raises(SteleError, match=r"weights\.safetensors: not a readable safetensors file .*; delete"):
+        chosen.restore()
 
 
 def test_from_its_epoch_on_the_average_rank_decides_afresh(tmp_path, monkeypatch):

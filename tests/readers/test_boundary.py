@@ -15,8 +15,6 @@ WRITES = re.compile("[rbt+]*[wax][rbt+]*|r\\+b")
 BOUNDARIES = ("reading", "opened", "_opened", "_answer_of")
 # what was written by Stele itself; its digest is checked before a command reads it (artifacts/integrity.py)
 CHECKED = {
-    "finetuning/dual_encoder/examples.py": {"load_examples", "tokens"},
-    "finetuning/dual_encoder/selection.py": {"restore"},
     "pretraining/inputs/__init__.py": {"_add_pooler"},
     "retrieval/calibrate.py": {"vectors"},
     "retrieval/dense/collection.py": {"_refuse_repeated_id", "vectors"},

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from stele.benchmarks.types import Passage, TrainingExample
 from stele.encoders.tokens import Tokens, tokenize
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_write_json
-from stele.files.reading import read_state
+from stele.files.reading import read_state, reading
 from stele.progress import track
 from stele.recipes.encoding import EncodingSpec, Kind, TextInput
 from stele.training.processes import ProcessContext
@@ -165,15 +166,19 @@ def save_examples(folder: Path, examples: Examples) -> None:
 
 
 def load_examples(folder: Path) -> Examples:
-    """Loads the training set in `folder`; its token ids are memory-mapped."""
+    """Loads the training set in `folder`; its token ids are memory-mapped. Raises SteleError for a damaged file."""
+
+    def array(name: str, mode: Literal["r"] | None = None) -> np.ndarray:
+        path = folder / f"{name}.npy"
+        with reading(path, "array", f"remove {folder} and run again"):
+            return np.load(path, mmap_mode=mode)
 
     def tokens(name: str) -> Tokens:
-        files = {part: folder / f"{name}-{part}.npy" for part in TOKENS}
-        return Tokens(**{k: np.load(p, mmap_mode="r") if p.exists() else None for k, p in files.items()})
+        types = array(f"{name}-types", "r") if (folder / f"{name}-types.npy").exists() else None
+        return Tokens(array(f"{name}-ids", "r"), array(f"{name}-offsets", "r"), types)
 
-    arrays = {name: np.load(folder / f"{name}.npy") for name in ARRAYS}
-    counts = read_state(folder / COUNTS)
-    return Examples(tokens("queries"), tokens("passages"), counts=counts, **arrays)
+    arrays = {name: array(name) for name in ARRAYS}
+    return Examples(tokens("queries"), tokens("passages"), counts=read_state(folder / COUNTS), **arrays)
 
 
 def examples_in(folder: Path, read: Callable[[], Examples], process: ProcessContext) -> Examples:

@@ -10,7 +10,7 @@ from torch import Tensor
 from stele.encoders.tokens import Tokens
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, atomic_write_json
-from stele.files.reading import read_state
+from stele.files.reading import read_state, reading
 from stele.finetuning.dual_encoder.batches import dev_groups
 from stele.finetuning.dual_encoder.examples import Examples
 from stele.finetuning.dual_encoder.model import DualEncoder, loss_of_vectors
@@ -113,11 +113,13 @@ class Selection(Evaluation):
         return read_state(self.folder / "best.json")
 
     def restore(self) -> None:
-        """Loads the kept weights, if there are any, into the module."""
+        """Loads the kept weights, if there are any, into the module. Raises SteleError for a damaged file."""
         from safetensors.torch import load_file
 
         if self.best() is not None:
-            self.module.load_state_dict(load_file(self.folder / "weights.safetensors"))
+            path = self.folder / "weights.safetensors"
+            with reading(path, "safetensors file", f"delete {self.folder.parent} to train from the start"):
+                self.module.load_state_dict(load_file(path))
 
     def _keep_if_best(self, phase: int, name: str, value: float, step: int) -> None:
         from safetensors.torch import save_file
