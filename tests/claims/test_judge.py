@@ -92,13 +92,17 @@ def test_into_a_folder_with_a_file_of_the_users_of_that_name_writes_nothing(judg
 
 
 @pytest.mark.parametrize("job", ["pretrain", "answer"])
-def test_seeds_of_different_recipes_are_not_judged_as_one_row(judge, tmp_path, job):
+def test_seeds_of_different_recipes_are_neither_judged_as_one_row_nor_averaged(judge, tmp_path, job):
     """As after a change of a recipe that was built again for one seed alone."""
     path = tmp_path / "results/mrtydi/msm/zero_shot_marco/pt0-ft0.json"
     record = json.loads(path.read_text())
     record["ancestry"]["another"] = {"job": job, "model": "msm", "recipe": {"mu": 0.9}}
+    mean = tmp_path / "packed/mrtydi/msm/zero_shot_marco.json"
+    pack(tmp_path / "results", tmp_path / "packed", tmp_path / "specs")
+    assert mean.is_file()
     write_sealed(path, record)
     pack(tmp_path / "results", tmp_path / "packed", tmp_path / "specs")
+    assert not mean.exists()
     for folder in ("results", "packed"):
         claim = json.loads(judge("--format", "json", folder=tmp_path / folder)[1])["claims"][0]
         assert claim["state"] == "no data" and "its seeds are of different recipes" in claim["reason"]

@@ -23,6 +23,7 @@ from stele.artifacts.record_shape import seal
 from stele.artifacts.results import RunKey, read_result, result_files
 from stele.claims.judge import judge, write_verdicts
 from stele.claims.judging import trainings
+from stele.claims.judging.observed import training
 from stele.claims.judging.pairs import references_of
 from stele.claims.judging.verdicts import CONTEXT, LOOKS_FILE
 from stele.command.arguments import Job, Positional, SpecsFolder
@@ -109,7 +110,7 @@ def pack(results: Path, folder: Path, specs: Path, work: Path | None = None) -> 
     # means over the seeds that are packed now
     for row in sorted({path.parent for path in result_files(folder, each_seed=True)}):
         with reading(row, "results of seeds", "score them again"):
-            _average(row)
+            _average(row, ancestry)
     if (results / CONTEXT).is_file():
         # without the seeds of the last run tables show the means over all packed seeds
         context = read_object(results / CONTEXT, "context of tables")
@@ -287,10 +288,17 @@ def _slim(record: records.Record) -> records.Record:
     return slim
 
 
-def _average(row: Path) -> None:
-    """Writes the mean over all packed seeds of a row, as `scoring average` does."""
+def _average(row: Path, ancestors: dict[str, records.Record]) -> None:
+    """Writes the mean over all packed seeds of a row, as `scoring average` does; none for seeds of different recipes.
+
+    `ancestors`: facts of the ancestors of all packed results, by digest.
+    """
     paths = sorted(row.glob("pt*-ft*.json"))
     seeds = [records.read_record(path) for path in paths]
+    if len({training(record, ancestors) for record in seeds}) > 1:
+        row.with_suffix(".json").unlink(missing_ok=True)
+        log.warning("%s: no mean, as its seeds are of different recipes: build all anew, or remove the old ones", row)
+        return
     names = [name for name in seeds[0]["metrics"] if all(name in record["metrics"] for record in seeds)]
     metrics = {name: over_seeds([record["metrics"][name] for record in seeds], paths) for name in names}
     ancestry: records.Record = {}

@@ -92,7 +92,7 @@ class Runs:
         results = [records.read_record(path) for path in paths]
         if not any(record.get("queries") for record in results):
             return self._counted(row, paths[0])
-        if len({_training(record, self._ancestry) for record in results}) > 1:
+        if len({training(record, self._ancestry) for record in results}) > 1:
             return Absent(f"{row.path} (its seeds are of different recipes: build all anew, or remove the old ones)")
         groups = by_seed([path.stem for path in paths], results)
         stacked = paired.read_system(paths)
@@ -196,7 +196,7 @@ class Runs:
         return Absent(f"{row.path}: {reason}", needed=False) if reason else Absent(row.path)
 
 
-def _training(record: records.Record, packed: dict[str, records.Record]) -> str:
+def training(record: records.Record, packed: dict[str, records.Record]) -> str:
     """Digest of the recipes that trained the model behind a result; `packed`: facts of packed ancestors by digest."""
     ancestors = [packed.get(key, facts) for key, facts in record.get(records.ANCESTRY, {}).items()]
     trainings = [
