@@ -125,6 +125,15 @@ def test_tables_of_a_packed_folder_show_all_its_seeds(results, tmp_path):
     assert said[1].scale == "study"
 
 
+def test_tables_of_a_packed_folder_show_the_languages_of_all_its_runs(results, tmp_path):
+    made = of_seeds(results, tmp_path / "results", {0})
+    (made / CONTEXT).parent.mkdir()
+    for languages in (["sw", "te"], ["ar", "sw"]):
+        (made / CONTEXT).write_text(json.dumps({"languages_in_scale": {"mrtydi": languages}}), encoding="utf-8")
+        pack(made, tmp_path / "study", SPECS)
+    assert context_of(tmp_path / "study").languages_in_scale == {"mrtydi": ["sw", "te", "ar"]}
+
+
 def test_values_per_query_are_kept_in_single_precision_and_the_means_as_they_were(results, tmp_path):
     pack(results, tmp_path / "study", SPECS)
     name = "mrtydi/msm/zero_shot_marco/pt0-ft0"

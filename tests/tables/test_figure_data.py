@@ -75,6 +75,8 @@ def test_a_file_that_cannot_be_had_says_why(bench):
 
 def test_a_file_of_an_earlier_run_is_not_drawn(bench):
     projection(bench, "first"), projection(bench, "second")
+    _, parts = found(bench, PROJECTION, languages_in_scale={"tatoeba": ["sw"]})
+    assert states(parts) == [["not in scale"]] * 2 and parts[0].data is None
     name = "direct/tatoeba/projection_ar"
     _, parts = found(bench, PROJECTION, failed={f"first/{name}": "logs/p.log"}, outdated=[f"second/{name}"])
     assert states(parts) == [["failed"], ["not run"]]

@@ -133,8 +133,11 @@ def test_a_damaged_result_leaves_its_cells_unreadable_and_the_rest_alone(bench, 
 
 def test_a_cell_s_state_is_that_of_the_results_folder(bench):
     bench.result("first", {"ar": 0.5, "sw": 0.5})
-    context = {"rows": {"first/zero_shot_marco/mrtydi": {"state": "not built"}}, "languages_in_scale": {"mrtydi": []}}
-    assert bench.cells(bench.spec(), **context)["first/value/ar"].outcome.state == "measured"
+    rows = {"first/zero_shot_marco/mrtydi": {"state": "not built"}}
+    cells = bench.cells(bench.spec(), rows=rows, languages_in_scale={"mrtydi": ["ar"]})
+    assert cells["first/value/ar"].outcome.state == "measured"
+    assert cells["first/value/sw"].outcome.state == "not in scale", "from before `languages` left it out"
+    assert cells["first/value/avg"].outcome.languages == ("ar",)
 
 
 def test_a_language_left_out_hides_no_better_answer(bench):

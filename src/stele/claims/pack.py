@@ -112,10 +112,14 @@ def pack(results: Path, folder: Path, specs: Path, work: Path | None = None) -> 
         with reading(row, "results of seeds", "score them again"):
             _average(row, ancestry)
     if (results / CONTEXT).is_file():
-        # without the seeds of the last run tables show the means over all packed seeds
+        # tables show the means over all packed seeds, in the languages of all runs
         context = read_object(results / CONTEXT, "context of tables")
+        packed = read_object(folder / CONTEXT, "context of tables") if (folder / CONTEXT).is_file() else {}
         tables: dict[str, Any] = {table: {} for table in context.get("table_seeds", {})}
-        _write_json(folder / CONTEXT, {**context, "table_seeds": tables})
+        languages = context.get("languages_in_scale", {})
+        for name, codes in packed.get("languages_in_scale", {}).items():
+            languages[name] = [*dict.fromkeys([*codes, *languages.get(name, codes)])]
+        _write_json(folder / CONTEXT, {**context, "table_seeds": tables, "languages_in_scale": languages})
     for name in (LOOKS_FILE, *OF_AN_ADAPTATION):
         if (results / name).is_file():
             shutil.copyfile(results / name, folder / name)

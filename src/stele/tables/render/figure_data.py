@@ -114,7 +114,7 @@ def find_file(
     if name in context.failed:
         return Outcome("failed", f"log: {context.failed[name]}"), None
     path = _path(context, results, reference)
-    if path is None or name in context.outdated:
+    if path is None or name in context.outdated or not context.in_scale(reference):
         return lookup_absence(context, reference), None
     try:
         record = read_record(path.with_suffix(".json"))

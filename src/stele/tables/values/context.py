@@ -14,6 +14,7 @@ from stele.errors import SteleError
 from stele.files.reading import read_object
 from stele.files.strict import Strict, validate
 from stele.papers.table import Table
+from stele.papers.table_parts import CellSource
 
 log = logging.getLogger(__name__)
 
@@ -36,7 +37,10 @@ class ExtraRow(Strict):
 
 
 class Context(Strict):
-    """Scale, states and reasons that all tables of a run share. A cell is measured if its result file has its value."""
+    """Scale, states and reasons that all tables of a run share. A cell is measured if its result file has its value.
+
+    Of the values in a file, those in languages that the run leaves out are not shown.
+    """
 
     scale: str = ""
     languages_in_scale: dict[str, list[str]] = Field(
@@ -74,6 +78,11 @@ class Context(Strict):
         """
         rows = self.table_seeds.get(table.id)
         return tuple(table.seeds.names() if rows is None else rows.get(row.name, ()))
+
+    def in_scale(self, reference: CellSource) -> list[str]:
+        """The languages of a value that this run evaluates; its file may hold others, from an earlier run."""
+        languages = self.languages_in_scale.get(reference.benchmark, reference.languages)
+        return [code for code in reference.languages if code in languages]
 
     def is_current(self, row: RunKey) -> bool:
         """Whether a result's file, if it exists, is up to date: its job neither failed nor was left undone."""

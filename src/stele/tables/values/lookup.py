@@ -1,7 +1,7 @@
 """Lookup of a value in a folder of results: the current value, or its state and the reason why there is none.
 
-No state is stored. The first of these decides: a failed or outdated job, a damaged file, a value; then the context's
-entries on the row, on the scale, and on languages in which the row is not evaluated.
+No state is stored. The first of these decides: a failed or outdated job, a damaged file, a value in a language of this
+run; then the context's entries on the row, on the scale, and on languages in which the row is not evaluated.
 """
 
 import math
@@ -127,7 +127,7 @@ def lookup_value(context: Context, results: Results, reference: CellSource, seed
     metric = result.metrics.get(reference.metric)
     if metric is None:
         return Outcome("not run", f"{path} holds no {reference.metric}")
-    present = tuple(code for code in reference.languages if code in metric.languages)
+    present = tuple(code for code in context.in_scale(reference) if code in metric.languages)
     if not present:
         missing = Outcome("not run", f"{path} holds no {', '.join(reference.languages)}")
         return _lookup_exclusion(context, reference) or missing
@@ -156,8 +156,7 @@ def lookup_absence(context: Context, reference: CellSource) -> Outcome:
 def _lookup_exclusion(context: Context, reference: CellSource) -> Outcome | None:
     """Outcome of a value that no run would give: `not in scale` if this run leaves out all its languages, `unavailable`
     if the row is not evaluated in any of the others; None if a run would give it."""
-    in_scale = context.languages_in_scale.get(reference.benchmark, reference.languages)
-    wanted = [code for code in reference.languages if code in in_scale]
+    wanted = context.in_scale(reference)
     if not wanted:
         return Outcome("not in scale", f"not among the languages of this run (scale {context.scale or 'not given'})")
     reasons = context.left_out.get(reference.result.name, {})
