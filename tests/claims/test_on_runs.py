@@ -377,3 +377,13 @@ def test_a_row_that_cannot_be_built_is_left_out_and_a_missing_one_is_missed(tmp_
     assert known.verdict.state == "supported" and "no weights" in next(iter(known.judging.left_out))
     assert known.judging.rivals == (1, 2)
     assert known.verdict.printed == pytest.approx(2.8), "ours is 5.7 below the other, which did not run"
+
+
+def test_values_in_languages_that_the_last_run_leaves_out_are_not_judged(tmp_path, judged):
+    """As after a narrower `languages`, when rows without any of them are not built again."""
+    assert judged(BEST, AHEAD).verdict.state == "supported"
+    (tmp_path / "results/tables").mkdir()
+    (tmp_path / "results/tables/context.json").write_text(json.dumps({"languages_in_scale": {"mrtydi": []}}))
+    left_out = judged(BEST, AHEAD)
+    assert left_out.verdict.state == "no data"
+    assert "mrtydi/msm/zero_shot_marco has no " in next(iter(left_out.judging.left_out))

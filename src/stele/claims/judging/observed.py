@@ -4,7 +4,7 @@ A seed is one of pretraining, with values averaged over its seeds of fine-tuning
 fine-tuning; if nothing is trained (term matching, an encoder as published), there are no seeds.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -62,10 +62,19 @@ class System(NamedTuple):
 
 
 class Runs:
-    """Results of a folder. `chosen` restricts the seeds; `left_out` maps a row to why it cannot be built there."""
+    """Results of a folder. `chosen` restricts the seeds; `left_out` maps a row to why it cannot be built there.
 
-    def __init__(self, folder: Path, chosen: Seeds | None = None, left_out: dict[str, str] | None = None):
-        self.folder, self.chosen, self.left_out = folder, chosen, left_out or {}
+    in_scale: languages that the folder's last run evaluates, by benchmark; a benchmark that is missing has all.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        chosen: Seeds | None = None,
+        left_out: dict[str, str] | None = None,
+        in_scale: dict[str, list[str]] | None = None,
+    ):
+        self.folder, self.chosen, self.left_out, self.in_scale = folder, chosen, left_out or {}, in_scale or {}
         # (benchmark, language) -> question -> its number
         self._queries: dict[tuple[str, str], dict[str, int]] = {}
         self._ancestry = records.read_ancestry(folder)
@@ -151,8 +160,13 @@ class Runs:
             return system
         if reference.metric not in system.metrics:
             return Absent(f"{reference.result.path} has no {reference.metric}")
-        present = [code for code in reference.languages if code in system.metrics[reference.metric]]
+        present = self._present(reference, system.metrics[reference.metric])
         return present or Absent(f"{reference.result.path} has no {', '.join(reference.languages)}", needed=False)
+
+    def _present(self, reference: CellSource, values: Container[str]) -> list[str]:
+        """Languages of a reference that have values, without those of an earlier run that the last one leaves out."""
+        in_scale = self.in_scale.get(reference.result.benchmark, reference.languages)
+        return [code for code in reference.languages if code in values and code in in_scale]
 
     def _scored(self, row: RunKey, metric: str, language: str) -> Scored:
         stratum = _stratum(row.benchmark, language)
@@ -170,7 +184,7 @@ class Runs:
             return self._absent(reference.result)
         metric = read_result(path).metrics.get(reference.metric)
         values = metric.languages if metric else {}
-        present = [values[code] for code in reference.languages if code in values]
+        present = [values[code] for code in self._present(reference, values)]
         if not present:
             wanted = f"{reference.metric} of {', '.join(reference.languages)}"
             return Absent(f"{reference.result.path} has no {wanted}", needed=False)

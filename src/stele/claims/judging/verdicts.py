@@ -109,17 +109,19 @@ def runs_of(folder: Path) -> list[Runs]:
     if not folder.is_dir():
         raise SteleError(f"{folder}: no such folder of results; build some first, for example with `make tables`")
     looks, context = load_looks(folder), folder / CONTEXT
-    left_out = {}
+    left_out, in_scale = {}, {}
     if context.is_file():
         with reading(context, "context of tables"):
-            for name, row in read_object(context, "context of tables").get("rows", {}).items():
+            facts = read_object(context, "context of tables")
+            in_scale = facts.get("languages_in_scale", {})
+            for name, row in facts.get("rows", {}).items():
                 if row["state"] in EXCLUDED:
                     left_out[name] = f"{row['state']}: {row.get('reason', '')}"
-    everything = Runs(folder, None, left_out)
+    everything = Runs(folder, None, left_out, in_scale)
     if looks is None:
         return [everything]
     others = any(not is_chosen(path.stem, looks.first) for path in result_files(folder, each_seed=True))
-    return [Runs(folder, looks.first, left_out), *([everything] if others else [])]
+    return [Runs(folder, looks.first, left_out, in_scale), *([everything] if others else [])]
 
 
 def judge_paper(folder: Path, looks: Sequence[Runs], scale: str = "") -> list[JudgedClaim]:
