@@ -296,7 +296,7 @@ def test_shapes_give_the_known_numbers_of_parameters(jobs):
         shape = sizes.shape_of(jobs(scale="paper"), model).shape
         assert sizes.saved_bytes(shape) / 4e6 == pytest.approx(millions, rel=0.015)
     small, large = (sizes.shape_of(jobs(scale="miniature"), model).shape for model in ("msm", "msm_large"))
-    assert small == Shape(2, 64, 128, 3500) and large == small._replace(layers=4)
+    assert small == Shape(2, 64, 128, 3500) and large == small._replace(layers=3)
 
 
 def test_the_time_of_a_job_needs_no_torch(root):

@@ -4,7 +4,17 @@ import pytest
 
 from stele import catalogue
 from stele.catalogue.schema.models import Model
-from tests.pretraining.test_catalogue_recipes import OF_MSM, TRAINED, jobs, recipe
+from stele.config.model import parse_config
+from stele.plan.plan import Plan
+from tests.pretraining.test_catalogue_recipes import OF_MSM, TRAINED
+
+
+def jobs(scale):
+    return Plan(parse_config({"scale": scale}))
+
+
+def recipe(model, scale="paper"):
+    return jobs(scale).pretraining.recipe(model)
 
 
 @pytest.mark.parametrize("scale", catalogue.scale_names())
