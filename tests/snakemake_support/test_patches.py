@@ -62,7 +62,7 @@ def test_another_snakemake_is_left_as_it_is_and_one_sentence_says_so(installed, 
 
     def patched():
         replaced = dag.MissingRuleException, rules.InputFunctionException
-        return *replaced, PersistenceBase.finished, benchmark.BenchmarkTimer
+        return *replaced, PersistenceBase.finished, benchmark.BenchmarkTimer, dag.DAG.update_needrun
 
     installed("snakemake", number)
     before = patched()
@@ -71,6 +71,7 @@ def test_another_snakemake_is_left_as_it_is_and_one_sentence_says_so(installed, 
     snakemake_patches.drop_rate_limit(types.SimpleNamespace(scheduler=scheduler, scheduling_settings=settings), True)
     snakemake_patches.name_nearest_targets(None, None)
     snakemake_patches.leave_out_tracebacks()
+    snakemake_patches.make_removed_results_again()
     snakemake_patches.record_on_nodes()
     snakemake_patches.measure_children_of_worker("no worker")
     assert patched() == before

@@ -1,4 +1,4 @@
-"""The scheduler's rate limit, which starts a chain of timers, is gone unless the user gives one for a cluster."""
+"""The rate limit, which starts a chain of timers, is gone unless a user gives one; what is removed is made again."""
 
 import inspect
 import subprocess
@@ -82,3 +82,43 @@ def test_signatures_are_asked_for_once_and_are_those_of_functions_and_methods():
     for function in (inputs, inputs, plain, plain, partial(plain, 1)):
         assert list(ask(function).items()) == list(inspect.signature(function).parameters.items())
     assert question.call_count == 3
+
+
+SHOWN = """
+from stele.snakemake_support.patches.snakemake_patches import make_removed_results_again
+
+make_removed_results_again()
+
+rule all_tables:
+    input: "table.md"
+    output: "page.html"
+    shell: "cp {input} {output}"
+
+rule table:
+    input: "result.json"
+    output: "table.md"
+    shell: "cp {input} {output}"
+
+rule average:
+    input: "seed.json"
+    output: "result.json"
+    shell: "cp {input} {output}"
+
+rule score:
+    output: "seed.json"
+    shell: "echo 1 > {output}"
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("removed", [["table.md"], ["result.json"], ["table.md", "result.json", "seed.json"], []])
+def test_what_a_page_shows_is_made_again_if_it_was_removed(tmp_path, removed):
+    (tmp_path / "Snakefile").write_text(SHOWN)
+    command = [sys.executable, "-m", "snakemake", "--cores", "1"]
+    for _ in range(2):
+        run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE)
+        assert run.returncode == 0, run.stderr
+        assert all((tmp_path / name).exists() for name in ("page.html", "table.md", "result.json"))
+        for name in removed:
+            (tmp_path / name).unlink(missing_ok=True)
+    assert ("Nothing to be done" in run.stderr) == (not removed)

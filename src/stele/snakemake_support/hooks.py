@@ -87,6 +87,7 @@ def setup(values: Values, workflow, root: Path) -> Plan:
                     raise SteleError(locks.another_run(run))
                 atexit.register(_say_what_stays, plan)
             killed = not workflow.output_settings.dryrun and locks.clear_stale_locks()
+            snakemake_patches.make_removed_results_again()
             snakemake_patches.name_nearest_targets(plan, workflow)
             snakemake_patches.name_living_run()
             snakemake_patches.leave_out_tracebacks()

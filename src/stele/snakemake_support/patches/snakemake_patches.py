@@ -1,4 +1,4 @@
-"""Patches of Snakemake itself: rate limit, default resources, errors for missing targets and locks, records."""
+"""Patches of Snakemake: rate limit, default resources, missing targets, removed results, locks, records."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from stele.errors import SteleError, nearest
 from stele.plan.plan import Plan
 from stele.snakemake_support import locks
 from stele.snakemake_support.patches import SNAKEMAKE, Patch
+from stele.snakemake_support.run_tables import RENDERING
 
 DEFAULT_RATE = (100, 1)  # jobs in seconds: Snakemake's own --max-jobs-per-timespan
 FORMATS = ("md", "tex", "csv", "html")  # of a table
@@ -46,6 +47,15 @@ one whose name differs by a letter. Please let a workflow add a hint, for instan
 `workflow.missing_target_hint(file) -> str` that MissingRuleException calls when it is printed (it is also raised, and
 caught, for files that exist, so a hint should not be computed before).""",
     until="Snakemake names the nearest targets, or lets a workflow do so",
+)
+REMOVED_INPUT = Patch(
+    SNAKEMAKE,
+    upstream="""Make the removed input of a target that shows it
+
+If somebody removes `table_1.md`, `snakemake report` says "Nothing to be done" while report.html exists: a missing file
+is made only if it is a target, or if a job that has to run reads it. That suits intermediate files, and not those that
+a report shows. Please let a rule say that its job has to run if an input is missing.""",
+    until="a rule can say so",
 )
 ERROR_OF_INPUT = Patch(
     SNAKEMAKE,
@@ -163,6 +173,23 @@ def name_nearest_targets(plan: Plan, workflow) -> None:
             return missing_target(self.file, targets(plan, workflow))
 
     dag.MissingRuleException = NoRule
+
+
+def make_removed_results_again() -> None:
+    """Makes jobs whose table, figure or page is there force those of their inputs that somebody removed."""
+    from snakemake.dag import DAG
+
+    update = DAG.update_needrun
+
+    @functools.wraps(update)
+    async def update_with_removed(self: Any, create_inventory: bool = False) -> None:
+        for job in self.jobs:
+            if job.rule.name in RENDERING and os.path.exists(job.output[0]):
+                self.forcefiles.update(path for path in job.input if not os.path.exists(path))
+        await update(self, create_inventory)
+
+    if REMOVED_INPUT.applies():
+        DAG.update_needrun = update_with_removed
 
 
 def leave_out_tracebacks() -> None:
