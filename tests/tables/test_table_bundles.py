@@ -201,7 +201,7 @@ def compare(bench, one, other, capsys) -> tuple[int, list[str]]:
     return code, capsys.readouterr().out.splitlines()
 
 
-def tested(bench, *folders) -> dict[str, float | None]:
+def p_values(bench, *folders) -> dict[str, float | None]:
     """The p of each cell that differs between two folders, by its column."""
     pairs = pair_cells(*(all_cells([bench.folder / "msm"], folder) for folder in folders))
     return {cell.column.key: p for cell, _, p in differences(pairs, *map(Results, folders))}
@@ -236,14 +236,14 @@ def test_the_test_needs_values_per_query_on_both_sides(bench, results, tmp_path)
     bench.spec()
     other_folder = build(tmp_path / "other", {"ar": 0.5, "sw": 0.45})
     (other_folder / "pt0-ft0/queries.parquet").unlink()
-    assert tested(bench, results, tmp_path / "other") == {"sw": None, "avg": None}
+    assert p_values(bench, results, tmp_path / "other") == {"sw": None, "avg": None}
 
 
 def test_a_difference_is_tested_where_only_another_language_lacks_queries(bench, results, tmp_path):
     """The other folder has 25 queries of ar as this one, and none of sw."""
     bench.spec()
     build(tmp_path / "other", {"ar": 0.3})
-    found = tested(bench, results, tmp_path / "other")
+    found = p_values(bench, results, tmp_path / "other")
     assert found["ar"] is not None and found["ar"] < 0.05 and found["sw"] is None
 
 
@@ -256,7 +256,7 @@ def test_a_table_with_seeds_of_its_own_is_tested_on_their_values(bench, results,
         seed = build(tmp_path / f"seed{better}", {"ar": 0.5 + better, "sw": 0.25 + better})
         for name in ("pt0-ft0", "pt0-ft0.json"):
             (seed / name).rename(folder / RESULT / name.replace("ft0", "ft1"))
-    found = tested(bench, *folders)
+    found = p_values(bench, *folders)
     assert len(found) == 3 and all(p is not None and p < 0.001 for p in found.values())
 
 
