@@ -23,7 +23,6 @@ from stele.artifacts.record_shape import seal
 from stele.artifacts.results import RunKey, read_result, result_files
 from stele.claims.judge import judge, write_verdicts
 from stele.claims.judging import trainings
-from stele.claims.judging.observed import training
 from stele.claims.judging.pairs import references_of
 from stele.claims.judging.verdicts import CONTEXT, LOOKS_FILE
 from stele.command.arguments import Job, Positional, SpecsFolder
@@ -299,7 +298,7 @@ def _average(row: Path, ancestors: dict[str, records.Record]) -> None:
     """
     paths = sorted(row.glob("pt*-ft*.json"))
     seeds = [records.read_record(path) for path in paths]
-    if len({training(record, ancestors) for record in seeds}) > 1:
+    if len({trainings.recipes_digest(record, ancestors) for record in seeds}) > 1:
         row.with_suffix(".json").unlink(missing_ok=True)
         log.warning("%s: no mean, as its seeds are of different recipes: build all anew, or remove the old ones", row)
         return

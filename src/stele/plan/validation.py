@@ -21,8 +21,11 @@ from stele.registry import module_names
 
 RANKING = ("retrieve", "bm25", "fuse")  # rules whose jobs keep `depth` passages of each ranking
 MINED_WITH = {  # a length in pretraining -> the key or property of the mining recipe that limits the same texts
-    **{"sentence_length": "unit_tokens", "mlm_length": "length", "length": "passage_tokens"},
-    **{"query_length": "query_tokens", "block_length": "block_tokens"},
+    "sentence_length": "unit_tokens",
+    "mlm_length": "length",
+    "length": "passage_tokens",
+    "query_length": "query_tokens",
+    "block_length": "block_tokens",
 }
 READ = {"retrieval": RetrievalReader, "answers": AnsweringReader}  # what a kind of row scores -> reader that it needs
 

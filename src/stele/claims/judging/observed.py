@@ -7,7 +7,7 @@ fine-tuning; if nothing is trained (term matching, an encoder as published), the
 from collections.abc import Container, Iterable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,15 +18,9 @@ from stele.claims.judging.estimate import PRETRAINING, Scored, scored
 from stele.evaluation import paired
 from stele.evaluation.metrics import load_metric
 from stele.evaluation.scores import Scores
-from stele.files.digests import digest
 from stele.papers.table_parts import CellSource, Seeds
 
 PRETRAINING_COST = "cpu_seconds"  # the metric of a row's pretraining cost
-RUN_BY = ("threads", "save_every_seconds")  # keys of a recipe that may differ between compared rows
-EQUAL = "equal_compute_to"
-FROM_BATCHES = ("steps", "warmup_steps", "snapshots")  # differ by seed where equal FLOPs determine them
-TRAINS = ("finetune", "answer", "rerank", "calibrate")  # jobs that depend on the seed of fine-tuning
-TRAININGS = ("pretrain", *TRAINS)  # jobs whose recipe all seeds of a row share
 
 
 class Absent(NamedTuple):
@@ -101,7 +95,7 @@ class Runs:
         results = [records.read_record(path) for path in paths]
         if not any(record.get("queries") for record in results):
             return self._counted(row, paths[0])
-        if len({training(record, self._ancestry) for record in results}) > 1:
+        if len({trainings.recipes_digest(record, self._ancestry) for record in results}) > 1:
             return Absent(f"{row.path} (its seeds are of different recipes: build all anew, or remove the old ones)")
         groups = by_seed([path.stem for path in paths], results)
         stacked = paired.read_system(paths)
@@ -164,7 +158,7 @@ class Runs:
         return present or Absent(f"{reference.result.path} has no {', '.join(reference.languages)}", needed=False)
 
     def _present(self, reference: CellSource, values: Container[str]) -> list[str]:
-        """Languages of a reference that have values, without those of an earlier run that the last one leaves out."""
+        """Languages of a reference that have values and that the folder's last run evaluates."""
         in_scale = self.in_scale.get(reference.result.benchmark, reference.languages)
         return [code for code in reference.languages if code in values and code in in_scale]
 
@@ -208,29 +202,6 @@ class Runs:
     def _absent(self, row: RunKey) -> Absent:
         reason = self.left_out.get(row.name)
         return Absent(f"{row.path}: {reason}", needed=False) if reason else Absent(row.path)
-
-
-def training(record: records.Record, packed: dict[str, records.Record]) -> str:
-    """Digest of the recipes that trained the model behind a result; `packed`: facts of packed ancestors by digest."""
-    ancestors = [packed.get(key, facts) for key, facts in record.get(records.ANCESTRY, {}).items()]
-    trainings = [
-        [facts["job"], facts.get("model"), shared(facts.get("recipe"))]
-        for facts in ancestors
-        if facts.get("job") in TRAININGS
-    ]
-    return digest(sorted({*map(digest, trainings)}))  # a seed may lack a language
-
-
-def shared(recipe: Any) -> Any:
-    """Returns a recipe without the keys that may differ between seeds.
-
-    >>> shared({"steps": 43, "threads": 2, "equal_compute_to": {"steps": 4}}), shared({"steps": 4})
-    ({'equal_compute_to': {'steps': 4}}, {'steps': 4})
-    """
-    if not isinstance(recipe, dict):
-        return recipe
-    others = {*RUN_BY, *(FROM_BATCHES if recipe.get(EQUAL) else ())}
-    return {key: shared(value) if key == EQUAL else value for key, value in recipe.items() if key not in others}
 
 
 def _stratum(benchmark: str, language: str) -> tuple[str, str]:
@@ -301,7 +272,7 @@ def trained(names: Sequence[str], results: Iterable[records.Record]) -> tuple[bo
         jobs |= {(facts.get("job"), facts.get("model")) for facts in record.get(records.ANCESTRY, {}).values()}
     several = len({numbers(name)[0] for name in names}) > 1
     pretrained = several or any(("pretrain", model) in jobs for model in models)
-    return pretrained, bool({job for job, _ in jobs} & {*TRAINS})
+    return pretrained, bool({job for job, _ in jobs} & {*trainings.TRAINS})
 
 
 def divergence(groups: Sequence[tuple[str, list[int]]], results: Sequence[records.Record]) -> str:

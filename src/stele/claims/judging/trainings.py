@@ -1,4 +1,4 @@
-"""Records of the trainings behind packed results: loss curves of pretrainings, and costs of all trainings.
+"""The trainings behind results: a digest of their recipes; of packed results, loss curves and costs.
 
 Weights are left out. One file holds all trainings of a kind, by the encoder's digest in a result's ancestry.
 """
@@ -12,6 +12,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from stele.artifacts import records
+from stele.files.digests import digest
 from stele.files.reading import read_object, reading
 from stele.files.strict import validate
 
@@ -22,6 +23,11 @@ FACTS = ("model", "seed", "objective", "steps", "losses", "chance", "cpu_seconds
 COSTS = ("model", "seed", "steps", "cpu_seconds", "wall_seconds", "device", "threads")
 KEPT = {FILE: ("encoders/*/pt*/record.json", FACTS), FINETUNING: ("finetuned/*/*/pt*/record.json", COSTS)}
 NO_LOSS = ("step", "learning_rate")
+RUN_BY = ("threads", "save_every_seconds")  # keys of a recipe that may differ between compared rows
+EQUAL = "equal_compute_to"
+FROM_BATCHES = ("steps", "warmup_steps", "snapshots")  # differ by seed where equal FLOPs determine them
+TRAINS = ("finetune", "answer", "rerank", "calibrate")  # jobs that depend on the seed of fine-tuning
+TRAININGS = ("pretrain", *TRAINS)  # jobs whose recipe all seeds of a row share
 
 
 class Training(BaseModel):
@@ -45,6 +51,29 @@ class Training(BaseModel):
         return self
 
 
+def recipes_digest(record: records.Record, packed: dict[str, records.Record]) -> str:
+    """Digest of the recipes that trained the model behind a result; `packed`: facts of packed ancestors by digest."""
+    ancestors = [packed.get(key, facts) for key, facts in record.get(records.ANCESTRY, {}).items()]
+    recipes = [
+        [facts["job"], facts.get("model"), shared(facts.get("recipe"))]
+        for facts in ancestors
+        if facts.get("job") in TRAININGS
+    ]
+    return digest(sorted({*map(digest, recipes)}))  # a seed may lack a language
+
+
+def shared(recipe: Any) -> Any:
+    """Returns a recipe without the keys that may differ between seeds.
+
+    >>> shared({"steps": 43, "threads": 2, "equal_compute_to": {"steps": 4}}), shared({"steps": 4})
+    ({'equal_compute_to': {'steps': 4}}, {'steps': 4})
+    """
+    if not isinstance(recipe, dict):
+        return recipe
+    others = {*RUN_BY, *(FROM_BATCHES if recipe.get(EQUAL) else ())}
+    return {key: shared(value) if key == EQUAL else value for key, value in recipe.items() if key not in others}
+
+
 def kept(folder: Path, name: str = FILE) -> dict[str, dict[str, Any]]:
     """Reads the records of pretrainings (or fine-tunings) in a folder of packed results, by digest."""
     path = folder / name
@@ -57,13 +86,13 @@ def trainings(work: Path, wanted: Container[str], name: str = FILE) -> Iterator[
     """Yields digest and record of the pretrainings (or fine-tunings) in `work` whose digest is `wanted`."""
     pattern, keys = KEPT[name]
     for path in sorted(work.glob(pattern)):
-        if (digest := records.content_digest(path)) in wanted:
+        if (key := records.content_digest(path)) in wanted:
             record = records.read_record(path)
             facts = {key: record[key] for key in keys if key in record}
             curve = path.with_name("curve.csv")
             if name == FILE and curve.is_file():
                 facts["curve"] = thinned(curve)
-            yield digest, facts
+            yield key, facts
 
 
 def thinned(path: Path, points: int = POINTS) -> dict[str, list[float | None]]:

@@ -176,7 +176,7 @@ def name_nearest_targets(plan: Plan, workflow) -> None:
 
 
 def make_removed_results_again() -> None:
-    """Makes jobs whose table, figure or page is there force those of their inputs that somebody removed."""
+    """Makes Snakemake build a removed result, table or figure again where the table, figure or page of it exists."""
     from snakemake.dag import DAG
 
     update = DAG.update_needrun
