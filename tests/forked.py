@@ -37,18 +37,26 @@ def forked(world: int, work: Callable[[int], object]) -> list[int]:
 
 
 def _start(rank: int, world: int, port: int, work: Callable[[int], object]) -> int:
-    child = os.fork()
-    if child:
-        return child
-    code = 1
-    try:
+    def joined() -> None:
         place = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": world, "LOCAL_WORLD_SIZE": world, "MASTER_PORT": port}
         os.environ.update({name: str(value) for name, value in place.items()})
         os.environ.update(MASTER_ADDR="127.0.0.1", STELE_DEVICE="cpu", ACCELERATE_USE_CPU="true")
+        work(rank)
+
+    return child(joined)
+
+
+def child(work: Callable[[], object]) -> int:
+    """Forks a process that calls work() and ends with 0, or with 1 after an exception, which it shows."""
+    pid = os.fork()
+    if pid:
+        return pid
+    code = 1
+    try:
         from accelerate import PartialState
 
         PartialState._reset_state()  # that of the process which forked: one alone
-        work(rank)
+        work()
         code = 0
     except BaseException:
         traceback.print_exc()

@@ -14,6 +14,7 @@ from stele.files.digests import files_digest
 from stele.training import loop
 from stele.training.curve import read_csv
 from tests.killing import kill_after, killed
+from tests.pretended_gpu import on_pretended_gpu
 from tests.sealed import write_sealed
 
 DEV = {**RECIPE, "dev_set": "jsonl", "selection": "dev_nll"}
@@ -57,6 +58,14 @@ def test_the_weights_written_are_the_selected_ones(trained):
         total += np.log(np.exp(row - row[2 * i]).sum())
     assert total / len(items) == pytest.approx(record["selected"]["value"], rel=1e-4)
     assert record["dev_curve"][-1]["dev_nll"] > record["selected"]["value"] * 1.01
+
+
+@pytest.mark.parametrize("recipe", [DEV, {**XTREME, "precision": "float16"}])
+def test_on_a_gpu_the_losses_are_the_same(base, data, tmp_path, recipe):
+    finetune(base, data, tmp_path / "cpu", recipe)
+    assert on_pretended_gpu(lambda: finetune(base, data, tmp_path / "gpu", recipe)) == 0
+    on_cpu, on_gpu = (read_csv(tmp_path / name / "out/curve.csv") for name in ("cpu", "gpu"))
+    assert on_gpu == [pytest.approx(row, rel=1e-3) for row in on_cpu]
 
 
 def test_a_group_of_one_passage_s_queries_is_refused_before_the_first_step(base, tmp_path, monkeypatch):

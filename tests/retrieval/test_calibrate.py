@@ -18,6 +18,7 @@ from stele.retrieval.calibrate import sample_sentences
 from stele.retrieval.dense import vector_files
 from tests.jobs import job
 from tests.killing import kill_at, killed
+from tests.pretended_gpu import on_pretended_gpu
 
 ENCODING = {"pooling": "mean", "query_length": 16, "passage_length": 16, "layer": 1}
 RECIPE = {
@@ -78,6 +79,13 @@ def test_a_calibration_shifts_scales_and_turns_an_encoder_s_vectors(run, tmp_pat
     assert np.abs(both - scaled @ calibration.rotations["fr-en"].T).max() < 1e-4
     matrix = calibration.rotations["fr-en"]
     assert np.abs(matrix @ matrix.T - np.eye(len(matrix))).max() < 1e-6
+
+
+def test_on_a_gpu_the_rotation_is_the_same(run, tmp_path):
+    run("fr-en")
+    assert on_pretended_gpu(lambda: run("fr-en", output="gpu")) == 0
+    on_cpu, on_gpu = (json.loads((tmp_path / name / "record.json").read_text()) for name in ("out", "gpu"))
+    assert on_gpu["rotations"] == on_cpu["rotations"]
 
 
 @pytest.mark.parametrize(

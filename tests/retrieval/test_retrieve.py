@@ -19,6 +19,7 @@ from stele.retrieval import retrieve
 from stele.retrieval.dense import vector_files
 from stele.retrieval.searches import search_job
 from tests.killing import kill_at, killed
+from tests.pretended_gpu import on_pretended_gpu
 
 
 @pytest.fixture
@@ -57,6 +58,15 @@ def test_the_runs_are_those_of_a_full_ranking(tmp_path, encoder, data):
         best, by_id = sorted(products, reverse=True)[:20], dict(zip(passages, products, strict=True))
         assert list(scores) == pytest.approx(best, rel=1e-4)
         assert [by_id[name] for name in names] == pytest.approx(best, rel=1e-4)
+
+
+def test_on_a_gpu_the_hits_are_the_same(tmp_path, encoder, data):
+    retrieve.run(arguments(tmp_path, encoder, data))
+    assert on_pretended_gpu(lambda: retrieve.run(arguments(tmp_path, encoder, data, "gpu"))) == 0
+    on_cpu, on_gpu = (read_run(tmp_path / name / "runs/sw.trec.gz") for name in ("out", "gpu"))
+    for topic in lines_of(tmp_path / "sw/t/test.jsonl.gz"):
+        query = topic["query_id"]
+        assert dict(on_gpu.hits(query)) == pytest.approx(dict(on_cpu.hits(query)), rel=1e-5)
 
 
 def test_the_vectors_of_one_collection_lie_there_at_a_time(tmp_path, encoder, data, monkeypatch):
