@@ -11,7 +11,6 @@ import time
 import pytest
 
 import stele.corpora
-from stele.corpora.dumps.dump_files import Siteinfo, redirect_pattern
 from stele.corpora.dumps.sql_dump import ITEM, SITE, TITLE, _row_or_rest
 from stele.corpora.wikitext.extensions import DROPPED, _closing, one_of
 
@@ -21,8 +20,6 @@ SLOW = 0.1  # CPU seconds that no linear pattern comes near at LARGE
 SHORT = {"abbreviations._WORD", "dump_files._ARTICLES"}
 # patterns that are tried at the beginning of a text or a line alone
 AT_START = {
-    "dump_files.redirect_pattern",
-    "xml_dump._MARKED",
     "xml_dump._PROLOG",
     "paragraphs._GALLERY_LINE",
     "paragraphs._HEADING",
@@ -48,8 +45,7 @@ BEFORE = ("", "[[", "<")
 
 
 def patterns():
-    actual = {"extensions._closing": _closing("ref"), "dump_files.redirect_pattern": redirect_pattern(Siteinfo({}, ()))}
-    actual["sql_dump._row_or_rest"] = _row_or_rest((ITEM, SITE, TITLE))
+    actual = {"extensions._closing": _closing("ref"), "sql_dump._row_or_rest": _row_or_rest((ITEM, SITE, TITLE))}
     for module in pkgutil.walk_packages(stele.corpora.__path__, "stele.corpora."):
         last = module.name.rpartition(".")[2]
         for name, value in vars(importlib.import_module(module.name)).items():

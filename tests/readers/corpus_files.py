@@ -27,7 +27,6 @@ XML = b"""<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.10/" version="
 ABOUT = {
     "namespaces": {"6": {"id": 6, "*": "File", "canonical": "File"}},
     "namespacealiases": [{"id": 6, "*": "Image"}],
-    "magicwords": [{"name": "redirect", "aliases": ["#REDIRECT"]}],
 }
 SITE = json.dumps({"query": ABOUT}).encode()
 SQL = items_per_site([(5, "enwiki", "One"), (6, "swwiki", "It's")])

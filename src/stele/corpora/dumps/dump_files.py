@@ -7,8 +7,8 @@ Decompression is strict: every byte of a range must belong to a complete stream 
 damaged, cut short or followed by other bytes raises SteleError.
 
 The <siteinfo> in a dump's header names each namespace of the wiki once. {wiki}-{date}-siteinfo-namespaces.json.gz
-beside the dump is the answer of MediaWiki's api.php?action=query&meta=siteinfo with namespaces, namespacealiases and
-magicwords (in either of its two formats): names that a wiki still accepts, and its words for a redirect.
+beside the dump is the answer of MediaWiki's api.php?action=query&meta=siteinfo with namespaces and namespacealiases (in
+either of its two formats): names that a wiki still accepts.
 """
 
 import math
@@ -18,7 +18,6 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from stele.corpora.wikitext.titles import Site
 from stele.errors import SteleError
 from stele.files.reading import JsonObject, open_bytes, open_bz2, open_xz, parse_json, reading
 
@@ -157,46 +156,24 @@ class _Section:
         return data
 
 
-# --- siteinfo: names of namespaces and words for redirects ---
+# --- siteinfo: names of namespaces ---
 LARGEST = 16 << 20  # bytes of the file: Wikimedia's have some 200 kB
-# what redirects begin with (MediaWiki's languages/messages): needed for exports before format 0.4, which mark none
-_REDIRECT_WORDS = """
-    تحويل пренасочване виж পুনর্নির্দেশ পুনঃনির্দেশ redirecció přesměruj ail-cyfeirio omdirigering
-    weiterleitung ανακατευθυνση redirección redireccion suuna birzuzendu تغییر_مسیر تغییرمسیر
-    ohjaus uudelleenohjaus redirection athsheoladh הפניה अनुप्रेषित पुनर्प्रेषित preusmjeri
-    átirányítás alih tilvísun rinvia rinvio 転送 リダイレクト ｒｅｄｉｒｅｃｔ გადამისამართება 넘겨주기 peradresavimas
-    пренасочување види തിരിച്ചുവിടുക पुनर्निर्देशन पुर्ननिर्देशन lencong doorverwijzing patrz
-    przekieruj tam redirecionamento redirecteaza перенаправление перенапр преусмери preusmeri
-    presmeruj preusmeritev ridrejto வழிமாற்று దారిమార్పు เปลี่ยนทาง yönlendirme юнәлтү
-    перенаправлення رجوع_مکرر đổi 重定向 ווייטערפירן
-"""
 
 
-class Siteinfo(NamedTuple):
-    """Additional names of namespaces (name -> number) and the words for redirects, in lower case without `#`."""
+def read_siteinfo(path: Path | None) -> dict[str, int]:
+    """Reads names of namespaces (name -> number) from the siteinfo beside a dump; none without a file.
 
-    names: dict[str, int]
-    redirect_words: tuple[str, ...]
-
-
-def site_of(language: str, case: str, names: Iterable[tuple[str | None, str | None]], siteinfo: Siteinfo) -> Site:
-    """Makes the Site of an export's header; the header's `names` (number, name) override those of `siteinfo`."""
-    local = {name: int(key) for key, name in names if name and re.fullmatch("-?[0-9]{1,9}", key or "")}
-    return Site(language, case != "case-sensitive", {**siteinfo.names, **local})
-
-
-def read_siteinfo(path: Path | None) -> Siteinfo:
-    """Reads the siteinfo beside a dump; without a file it is empty. Raises SteleError if the file is damaged."""
+    Raises SteleError if the file is damaged.
+    """
     if path is None:
-        return Siteinfo({}, ())
+        return {}
     what = "siteinfo of a wiki", "fetch it again or remove it"
     with reading(path, *what):
         with open_bytes(path) as handle:
             text = handle.read(LARGEST + 1)
         if len(text) > LARGEST:
             raise SteleError(f"{path}: more than {LARGEST >> 20} MB unpacked; not a wiki's siteinfo: fetch it again")
-        answer = parse_json(text, path, *what)["query"]
-        return Siteinfo(_names(answer), _words(answer))
+        return _names(parse_json(text, path, *what)["query"])
 
 
 def _names(answer: JsonObject) -> dict[str, int]:
@@ -206,15 +183,3 @@ def _names(answer: JsonObject) -> dict[str, int]:
     for space in answer["namespaces"].values():
         numbers |= {space[key]: int(space["id"]) for key in ("canonical", "name", "*") if space.get(key)}
     return numbers
-
-
-def _words(answer: JsonObject) -> tuple[str, ...]:
-    words = (word["aliases"] for word in answer.get("magicwords", ()) if word["name"] == "redirect")
-    return tuple(alias.lstrip("#").lower() for aliases in words for alias in aliases)
-
-
-def redirect_pattern(siteinfo: Siteinfo) -> re.Pattern[str]:
-    """Compiles a pattern for the beginning of a redirect's text; its group 1 is the target."""
-    known = {*_REDIRECT_WORDS.split(), *siteinfo.redirect_words}
-    words = "|".join(map(re.escape, sorted(known, key=len, reverse=True)))
-    return re.compile(rf"\s*#(?:\s*redirect|{words})(?!\w)(?:[^\[\n]*|\s*)\[\[:?([^\[\]|#\n]+)", re.I)

@@ -1,7 +1,7 @@
 """Read Wikipedia's XML dumps: plain, bzip2, or shards of multistream bzip2.
 
-Pages are streamed through lxml, which expands no entities and fetches nothing. It reads the export formats 0.3 to 0.11
-(https://www.mediawiki.org/xml/export-0.11.xsd and its predecessors).
+Pages are streamed through lxml, which expands no entities and fetches nothing. It reads the export formats 0.6 (of
+2012) to 0.11 (https://www.mediawiki.org/xml/export-0.11.xsd and its predecessors).
 """
 
 import re
@@ -12,25 +12,17 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from stele.corpora.dumps.dump_files import (
-    DumpFiles,
-    Siteinfo,
-    parts_of_shard,
-    read_blocks,
-    read_siteinfo,
-    redirect_pattern,
-    site_of,
-)
+from stele.corpora.dumps.dump_files import DumpFiles, parts_of_shard, read_blocks, read_siteinfo
 from stele.corpora.wikitext.titles import Site
 from stele.errors import SteleError
 
 LARGEST_PAGE = 128 << 20  # bytes of XML; Wikimedia's pages have 2 MB at most
 LARGEST_HEADER = 1 << 20  # bytes of XML before the first page
+OLDEST = 6  # format 0.6: exports before it state no targets of redirects and no namespaces of pages
 _END = b"</mediawiki>\n"
 _LINE = re.compile(rb"^(\d{1,15}):\d+:", re.M)  # of an index: offset:page id:title
 # allowed before the root: a declaration, comments, white space, but no document type, which may define entities
 _PROLOG = re.compile(r"\ufeff?(?:\s|<\?(?:(?!\?>).)*\?>|<!--(?:(?!--).)*-->)*", re.S)
-_MARKED = re.compile(r"\s*#[^\[]*\[\[:?([^\[\]|#\n]+)")  # the text of a page that an export marks as a redirect
 
 
 class Page(NamedTuple):
@@ -167,9 +159,9 @@ class _Stream:
         return chunk
 
 
-def _parse(blocks: Iterator[bytes], path: Path, siteinfo: Siteinfo) -> Iterator[Site | Page]:
+def _parse(blocks: Iterator[bytes], path: Path, siteinfo: dict[str, int]) -> Iterator[Site | Page]:
     _refuse_doctype(head := next(blocks, b""), path)
-    stream, unmarked = _Stream(chain([head], blocks), path), redirect_pattern(siteinfo)
+    stream = _Stream(chain([head], blocks), path)
     events = etree.iterparse(
         stream, events=("end",), tag=("{*}siteinfo", "{*}page"), resolve_entities=False, no_network=True,
         load_dtd=False, dtd_validation=False, huge_tree=True, recover=False,
@@ -182,12 +174,12 @@ def _parse(blocks: Iterator[bytes], path: Path, siteinfo: Siteinfo) -> Iterator[
             if element.tag.endswith("siteinfo"):
                 if element.getroottree().docinfo.internalDTD is not None:  # hidden by an encoding
                     raise _doctype(path)
-                site = _site(element, siteinfo)
+                site = _site(element, siteinfo, path)
                 yield site
             else:
                 if site is None:
                     break
-                page = _page(element, site, unmarked)
+                page = _page(element, site)
                 last = page.title
                 yield page
             element.clear()
@@ -205,10 +197,7 @@ def _parse(blocks: Iterator[bytes], path: Path, siteinfo: Siteinfo) -> Iterator[
 
 def _refuse_doctype(head: bytes, path: Path) -> None:
     """Raises SteleError for a document type, which dumps lack: it could declare entities that expand without end."""
-    encoding = "utf-16" if head[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-16-be" if head[:1] == b"\0" else "utf-8"
-    if head[1:2] == b"\0":
-        encoding = "utf-16-le"
-    text = head[: 1 << 20].decode(encoding, errors="replace")
+    text = head[: 1 << 20].decode("utf-8", errors="replace")
     root = text[_PROLOG.match(text).end() :]
     if root.startswith("<!DOCTYPE"):
         raise _doctype(path)
@@ -222,40 +211,37 @@ def _doctype(path: Path) -> SteleError:
     )
 
 
-def _site(element: etree._Element, siteinfo: Siteinfo) -> Site:
-    root = element.getparent()
-    language = (root.get("{http://www.w3.org/XML/1998/namespace}lang") if root is not None else None) or ""
-    names = ((node.get("key"), node.text) for node in element.iterfind("{*}namespaces/{*}namespace"))
-    return site_of(language, element.findtext("{*}case", "first-letter"), names, siteinfo)
+def _site(element: etree._Element, siteinfo: dict[str, int], path: Path) -> Site:
+    """Makes the Site of an export's header, whose names of namespaces override those of `siteinfo`.
+
+    Raises SteleError for an export of a format before OLDEST.
+    """
+    root = element.getroottree().getroot()
+    version = re.fullmatch("0[.]([0-9]{1,3})", root.get("version") or "")
+    if version and int(version[1]) < OLDEST:
+        raise SteleError(f"{path}: an export in format {version[0]}, want 0.{OLDEST} or later; export the pages again")
+    language = root.get("{http://www.w3.org/XML/1998/namespace}lang") or ""
+    numbers: dict[str, int] = {}
+    for space in element.iterfind("{*}namespaces/{*}namespace"):
+        if space.text and re.fullmatch("-?[0-9]{1,9}", key := space.get("key") or ""):
+            numbers[space.text] = int(key)
+    return Site(language, element.findtext("{*}case") != "case-sensitive", {**siteinfo, **numbers})
 
 
-def _page(element: etree._Element, site: Site, unmarked: re.Pattern[str]) -> Page:
+def _page(element: etree._Element, site: Site) -> Page:
     """Makes the Page of an exported element; a missing title becomes ""."""
     title = element.findtext("{*}title") or ""
     revisions = element.findall("{*}revision")
     revision = revisions[-1] if revisions else None  # the latest in a dump with history
     text = revision.findtext("{*}text") or "" if revision is not None else ""
     model = revision.findtext("{*}model") or "wikitext" if revision is not None else "wikitext"
-    namespace = element.findtext("{*}ns")  # absent before format 0.6
+    redirect, namespace = element.find("{*}redirect"), element.findtext("{*}ns")
     number = int(namespace) if re.fullmatch("-?[0-9]{1,9}", namespace or "") else site.prefix(title)[0]
     return Page(
         title,
         0 if number is None else number,
         element.findtext("{*}id") or title,
-        _redirect(element, text, unmarked),
+        None if redirect is None else redirect.get("title") or None,
         text,
         model,
     )
-
-
-def _redirect(element: etree._Element, text: str, unmarked: re.Pattern[str]) -> str | None:
-    """Target of a redirect as the export gives it; None for other pages.
-
-    Exports before format 0.4 do not mark redirects, exports before 0.6 no targets: there the text is parsed. In a
-    marked page any word may stand for "#REDIRECT".
-    """
-    node = element.find("{*}redirect")
-    if node is not None and node.get("title"):
-        return node.get("title")
-    match = (unmarked if node is None else _MARKED).match(text)
-    return match.group(1) if match else None
