@@ -10,8 +10,8 @@ for each id, the texts of the requested languages, and the links between them.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -25,11 +25,9 @@ if TYPE_CHECKING:
 
 OTHER, NONE = -1, -2  # a sentence in a language that is not requested; an id without a sentence
 LARGEST = 1 << 27  # largest id, ten times today's; it bounds the memory
-NO_TEXT = b"\\N\n"
+NO_TEXT = b"N"  # `\\N` without its backslash; a text of one letter would be no use either
 DEAD = 0.25  # a larger share of dead links means that the files are of different weeks, or that one is cut short
 BLOCK = 1 << 24  # bytes read at a time
-_ESCAPED = re.compile(rb"\\(.)", re.DOTALL)
-_BEFORE_END = re.compile(rb"(\\+)\n")
 
 
 class Sentences(NamedTuple):
@@ -37,7 +35,7 @@ class Sentences(NamedTuple):
 
     language  int16 [largest id + 1]: index of a sentence's language among the requested ones, OTHER or NONE
     text      int32 [largest id + 1]: index of a sentence's text in `texts`, if its language is requested
-    texts     binary [m]: the raw texts of the file, with their line ends
+    texts     binary [m]: the texts of the file, in UTF-8
     """
 
     path: Path
@@ -55,62 +53,25 @@ class Sentences(NamedTuple):
         texts: list[str] = []
         with reading(lambda: f"{self.path}, sentence {ids[len(texts)]}"):
             for raw in self.texts.take(self.text[ids]).to_pylist():
-                value = b"" if raw == NO_TEXT else _ESCAPED.sub(rb"\1", raw) if b"\\" in raw else raw
-                texts.append(value.decode("utf-8").strip())
+                texts.append("" if raw == NO_TEXT else raw.decode("utf-8").strip())
         return texts
 
 
 def read_sentences(path: Path, codes: Sequence[str]) -> Sentences:
     """Reads sentences.csv, with texts of the languages `codes` (ISO 639-3) only. Raises SteleError for bad lines."""
     import pyarrow as pa
-
-    columns, number, rest = [], 0, b""
-    with reading(lambda: f"{path}, line {number}"), open(path, "rb") as handle:
-        while block := handle.read(BLOCK):
-            block = rest + block
-            ends = _line_ends(block)
-            size = int(ends.max(initial=0))
-            columns.append(_columns(block[:size], ends, codes, path, number))
-            number, rest = number + block.count(b"\n", 0, size), block[size:]
-    _want_end(b"\n" if columns and not rest else b"", f"{path}, line {number + bool(rest)}")
-    ids, languages, texts = zip(*columns, strict=True)
-    return _by_id(path, np.concatenate(ids), np.concatenate(languages), pa.chunked_array(texts))
-
-
-def _line_ends(block: bytes) -> np.ndarray:
-    """Where lines end, int64 [lines]: behind the line feeds without a backslash before them."""
-    ends = np.flatnonzero(np.frombuffer(block, np.uint8) == ord("\n")) + 1
-    if b"\\\n" not in block:  # mostly; the search below takes longer than all the rest
-        return ends
-    escaped = [match.end() for match in _BEFORE_END.finditer(block) if len(match[1]) % 2]
-    return ends[~np.isin(ends, escaped)]
-
-
-def _columns(
-    block: bytes, ends: np.ndarray, codes: Sequence[str], path: Path, number: int
-) -> tuple[np.ndarray, np.ndarray, pa.BinaryArray]:
-    """Ids and language indices of the lines with these ends, after `number` others, and the requested texts."""
-    import pyarrow as pa
     import pyarrow.compute as pc
 
-    begins = np.append(0, ends)[:-1]
-    tabs = np.append(np.flatnonzero(np.frombuffer(block, np.uint8) == ord("\t")), [len(block)] * 2)
-    tab = np.searchsorted(tabs, begins)
-    # the three columns of each line, with the bytes that end them
-    bounds = np.minimum(np.stack([begins, tabs[tab] + 1, tabs[tab + 1] + 1], axis=1), ends[:, None])
-    offsets = np.append(bounds, len(block)).astype(np.int32)
-    cells = pa.StringArray.from_buffers(bounds.size, pa.py_buffer(offsets), pa.py_buffer(block))
-    column = np.arange(0, bounds.size, 3)
-    numbers = pc.ascii_rtrim(cells.take(pa.array(column)), "\t")
-    good = pc.and_(pc.ascii_is_decimal(numbers), pc.less(pc.binary_length(numbers), 10))
-    ids = pc.if_else(good, numbers, "0").cast(pa.int64()).to_numpy()
-    if (bad := (ids == 0) | (ids >= LARGEST) | (bounds[:, 2] == ends)).any():
-        line = int(np.argmax(bad))
-        where, found = number + 1 + block.count(b"\n", 0, begins[line]), block[begins[line] : ends[line] - 1][:60]
-        raise SteleError(f"{path}, line {where}: want id, language and text with tabs, found {found!r}; get it again")
-    places = pc.index_in(cells.take(pa.array(column + 1)), pa.array([f"{code}\t" for code in codes]))
-    texts = cells.take(pa.array(column + 2).filter(places.is_valid())).view(pa.binary())
-    return ids, places.fill_null(OTHER).to_numpy().astype(np.int16), texts
+    ids, languages, texts = [], [], []
+    for batch in _batches(path, "id, language and text", id="int64", language="string", text="binary"):
+        places = pc.index_in(batch["language"], pa.array(codes))
+        ids.append(batch["id"].to_numpy())
+        languages.append(places.fill_null(OTHER).to_numpy().astype(np.int16))
+        texts.append(batch["text"].filter(places.is_valid()))
+    numbers = np.concatenate(ids)
+    if len(bad := numbers[(numbers < 1) | (numbers >= LARGEST)]):
+        raise SteleError(f"{path}: found the id {bad[0]}, want one from 1 to {LARGEST}; get it again")
+    return _by_id(path, numbers, np.concatenate(languages), pa.chunked_array(texts))
 
 
 def _by_id(path: Path, ids: np.ndarray, languages: np.ndarray, texts: pa.ChunkedArray) -> Sentences:
@@ -134,14 +95,15 @@ def read_links(
     The counts are `links` of the file, and `dead` ones, which have an end without a sentence. Raises SteleError if more
     than the share DEAD is dead.
     """
-    size = 1 + max((place for pair in pairs for place in pair), default=0)
+    size = 1 + max(chain.from_iterable(pairs), default=0)
     number = np.full((size + 2, size + 2), -1, np.int16)  # the last rows and columns: NONE and OTHER
     for place, pair in enumerate(pairs):
         number[pair] = place
     linked: list[list[np.ndarray]] = [[] for _ in pairs]
     links = dead = 0
-    for ends in _links(path):
-        codes = [sentences.languages(ids) for ids in ends]
+    for batch in _batches(path, "two ids", first="int64", second="int64"):
+        ends = batch["first"].to_numpy(), batch["second"].to_numpy()
+        codes = list(map(sentences.languages, ends))
         links, dead = links + len(codes[0]), dead + int(np.count_nonzero((codes[0] == NONE) | (codes[1] == NONE)))
         for first, second in ((0, 1), (1, 0)):
             pair_number = number[codes[first], codes[second]]
@@ -161,25 +123,21 @@ def read_links(
     }
 
 
-def _links(path: Path) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yields blocks of links as the ids of their two ends, int64 [b] each. Raises SteleError for other content."""
-    from pyarrow import csv, int64
+def _batches(path: Path, wanted: str, **kinds: str) -> Iterator[pa.RecordBatch]:
+    """Yields blocks of an export with columns of some `kinds`. Raises SteleError for other content and a cut file."""
+    import pyarrow as pa
+    from pyarrow import csv
 
-    with reading(path, "list of links", "want two ids between tabs a line: get it again"):
+    with reading(path, "export of Tatoeba", f"want {wanted} between tabs a line: get it again"):
         with open(path, "rb") as handle:
             handle.seek(-min(1, path.stat().st_size), 2)
-            _want_end(handle.read(1), str(path))
-        reader = csv.open_csv(
+            if handle.read() != b"\n":
+                raise SteleError(f"{path}: the file is empty or cut short, as its last line has no end; get it again")
+        yield from csv.open_csv(
             path,
-            csv.ReadOptions(use_threads=False, block_size=BLOCK, column_names=["from", "to"]),
-            csv.ParseOptions(delimiter="\t", quote_char=False, ignore_empty_lines=False),
-            csv.ConvertOptions(column_types={"from": int64(), "to": int64()}, null_values=[]),
+            csv.ReadOptions(use_threads=False, block_size=BLOCK, column_names=[*kinds]),
+            csv.ParseOptions(
+                delimiter="\t", quote_char=False, escape_char="\\", newlines_in_values=True, ignore_empty_lines=False
+            ),
+            csv.ConvertOptions(column_types=pa.schema([*kinds.items()]), null_values=[]),
         )
-        for batch in reader:
-            yield batch.column(0).to_numpy(), batch.column(1).to_numpy()
-
-
-def _want_end(last: bytes, where: str) -> None:
-    """Raises SteleError if the last byte of a file is not a line end."""
-    if last != b"\n":
-        raise SteleError(f"{where}: the file is empty or cut short, as its last line has no end; get it again")
