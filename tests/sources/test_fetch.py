@@ -22,7 +22,7 @@ ELSEWHERE = '{"url": "http://elsewhere/", "etag": "\\"a\\""}'  # a note of anoth
 SHA = hashlib.sha256(BODY).hexdigest()
 TAG = f'"{hashlib.md5(BODY).hexdigest()}"'
 QUICK = Policy(attempts=4, base=0.001, cap=0.01)
-OLD, LATER = "Mon, 01 Jan 2024 00:00:00 GMT", "Tue, 02 Jan 2024 00:00:00 GMT"
+OLD = "Mon, 01 Jan 2024 00:00:00 GMT"
 
 
 @pytest.fixture
@@ -120,8 +120,7 @@ def test_a_complete_part_is_recognised(site, url, target, part):
 
 # --- one file of two versions: the server ignores If-Range and sends the rest of another ------------------------------
 NEW = random.Random(4).randbytes(len(BODY))
-RECENT = email.utils.formatdate(time.time() + 3600, usegmt=True)
-ALIKE = {"ETag": '"a"', "Last-Modified": OLD}
+ALIKE = {"ETag": '"a"'}
 
 
 def changed(site, first, then, body=NEW, **careless):
@@ -143,14 +142,9 @@ def changed(site, first, then, body=NEW, **careless):
         ({"ETag": '"a"'}, {}),
         ({"ETag": '"a"'}, {"ETag": 'W/"a"'}),
         ({"ETag": 'W/"a"'}, {"ETag": 'W/"a"'}),
-        ({"ETag": 'W/"a"', "Last-Modified": OLD}, {"ETag": 'W/"b"', "Last-Modified": OLD}),
         ({"ETag": "a"}, {"ETag": "a"}),
         ({"ETag": '""'}, {"ETag": '""'}),
-        ({"Last-Modified": OLD}, {}),
-        ({"Last-Modified": OLD}, {"ETag": '"b"', "Last-Modified": OLD}),
-        ({"Last-Modified": RECENT}, {"Last-Modified": RECENT}),
-        ({"Last-Modified": "once"}, {"Last-Modified": "once"}),
-        (ALIKE, {**ALIKE, "Last-Modified": LATER}),
+        ({"Last-Modified": OLD}, {"Last-Modified": OLD}),
         (ALIKE, {**ALIKE, "Content-Range": "bytes 100000-299999/300001"}),
         ({**ALIKE, "X-Linked-ETag": "0" * 64}, {**ALIKE, "X-Linked-ETag": "1" * 64}),
         (ALIKE, {**ALIKE, "Content-Range": "bytes 100001-299999/300000"}),
@@ -169,7 +163,7 @@ def test_the_rest_of_another_version_is_never_appended(site, url, target, caplog
     assert len(site.requests) == 2 or ("from the start" in caplog.text and site.requests[2].range is None)
 
 
-@pytest.mark.parametrize("known", [{"total": len(BODY)}, {}, {"etag": None, "modified": OLD, "settled": True}])
+@pytest.mark.parametrize("known", [{"total": len(BODY)}, {}])
 def test_no_half_of_another_version_is_complete(site, url, target, part, known):
     """The new version is as long as what is there of the old one: HTTP 416 says nothing of completeness."""
     part(BODY[:100_000], json.dumps({"url": url, "etag": TAG, **known}))
@@ -178,23 +172,12 @@ def test_no_half_of_another_version_is_complete(site, url, target, part, known):
     assert target.read_bytes() == NEW[:100_000] and site.requests[0].range == "bytes=100000-"
 
 
-@pytest.mark.parametrize(
-    "then",
-    [
-        {},
-        {"Content-Range": "Bytes 100000-299999/300000"},
-        {"Content-Range": "bytes 100000-299999/*"},
-        {"ETag": None, "Last-Modified": OLD},
-        {"ETag": 'W/"a"', "Last-Modified": OLD},
-    ],
-)
-def test_the_rest_of_the_same_version_is_appended(site, url, target, then):
-    site.tags = "ETag" not in then
-    site.headers["/a/corpus.gz"] = {name: value for name, value in then.items() if name != "Content-Range"}
-    site.faults["/a/corpus.gz"] = [{"end": 100_000}, {"set": then}]
+@pytest.mark.parametrize("size", [None, "Bytes 100000-299999/300000", "bytes 100000-299999/*"])
+def test_the_rest_of_the_same_version_is_appended(site, url, target, size):
+    site.faults["/a/corpus.gz"] = [{"end": 100_000}, {"set": {"Content-Range": size} if size else {}}]
     fetch(url, target, {}, QUICK)
     assert target.read_bytes() == BODY and [request.range for request in site.requests] == [None, "bytes=100000-"]
-    assert site.requests[1].if_range == (TAG if site.tags else None)  # weak tags and dates must not stand there
+    assert site.requests[1].if_range == TAG
 
 
 def test_what_the_hub_said_of_a_file_is_checked_though_the_rest_came_from_a_host_that_says_nothing(site, url, target):

@@ -117,9 +117,9 @@ def _request(session: Any, url: str, part: Path, expected: Expected, policy: Pol
     # request only the rest if it is provably of the same version
     before, first = version_of(part, url), expected.get("first")
     checkable = is_checkable(expected) or bool(before and before.sha256)
-    have = size(part) if before and (before.is_identified or checkable) else 0
+    have = size(part) if before and (before.etag or checkable) else 0
     headers = {"Range": f"bytes={have}-{first - 1 if first else ''}"} if have or first else {}
-    if have and before.is_strong:
+    if have and before.etag:
         headers["If-Range"] = before.etag
     response, published = http.get(session, url, headers, policy, checkable)
     with contextlib.closing(response):
@@ -128,8 +128,9 @@ def _request(session: Any, url: str, part: Path, expected: Expected, policy: Pol
         answer = http.version(response, url, published)
         start, end = _span(response, have, answer)
         if have and start == have:
-            _check_same_version(before, answer, checkable, have)
-            answer = before.followed_by(answer)
+            if not (checkable or before.is_proven_by(answer) or before.total == have):
+                raise StalePartial("the server does not prove that its file is still the same version")
+            answer = before.model_copy(update=answer.model_dump(exclude_none=True))
         total, published = answer.total, answer.expected()
         limit = expected.get("bytes") or published.get("bytes")
         if total is not None and limit is not None and total != limit:
@@ -185,17 +186,6 @@ def _span(response: Any, have: int, answer: Version) -> tuple[int, int | None]:
     if span is None or span[0] != have:
         raise StalePartial("the server sent another range than was requested")
     return span
-
-
-def _check_same_version(before: Version, answer: Version, checkable: bool, have: int) -> None:
-    """Raises StalePartial unless `answer` has the version of the `have` bytes fetched before (RFC 9110, 15.3.7.3).
-
-    If the answer does not prove it, the whole file's digest must be known, or no byte may be missing.
-    """
-    if before.differs(answer):
-        raise StalePartial("the server's file has changed")
-    if not (checkable or before.is_proven_by(answer) or before.total == have):
-        raise StalePartial("the server does not say that its file is still the same version")
 
 
 def _copy(

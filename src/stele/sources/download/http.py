@@ -24,7 +24,6 @@ REDIRECTS = (301, 302, 303, 307, 308)
 HOPS = 10  # redirects that are followed
 COMPRESSED = {"gzip": (".gz", ".tgz"), "x-gzip": (".gz", ".tgz"), "bzip2": (".bz2",), "xz": (".xz",)}  # own suffixes
 PAGES = ("text/html", "application/xhtml+xml")
-SETTLED = 60.0  # seconds without a change after which a date tells one version from another (RFC 9110, 8.8.2.2)
 AGENT = "stele/0.1 (reproduction of retrieval papers)"
 STRONG = re.compile(r'"[\x21\x23-\x7e\x80-\xff]+"')  # an ETag that vouches for every byte (RFC 9110, 8.8.3)
 Bytes = Annotated[int, Field(ge=0)]
@@ -81,49 +80,16 @@ class Published(Strict):
 
 
 class Version(Published):
-    """Facts that distinguish versions of a file; None if the server does not give them.
-
-    `modified` is a date. A recent date does not identify a version (RFC 9110, 8.8.2.2); `settled`: it is old enough.
-    """
+    """Facts that distinguish versions of a file: its address, size, and strong ETag; None if the server gives none."""
 
     url: str
     etag: str | None = None
-    modified: str | None = None
-    settled: bool = False
     total: Bytes | None = None
 
-    @property
-    def is_strong(self) -> bool:
-        """Whether the ETag may go into If-Range."""
-        return bool(self.etag and STRONG.fullmatch(self.etag))
-
-    @property
-    def is_identified(self) -> bool:
-        """Whether a later answer can prove that it is of this version."""
-        return self.is_strong or (self.modified is not None and self.settled)
-
-    def differs(self, answer: Version) -> bool:
-        """Whether an answer contradicts any known fact of this version."""
-        pairs = zip(self._facts(), answer._facts(), strict=True)
-        return any(mine != theirs for mine, theirs in pairs if mine is not None and theirs is not None)
-
     def is_proven_by(self, answer: Version) -> bool:
-        """Whether an answer shares a strong validator (RFC 9110, 15.3.7.3) and contradicts no known fact."""
-        if self.differs(answer):
-            return False
-        if self.is_strong:
-            return answer.etag == self.etag
-        same_tag = (self.etag is None) == (answer.etag is None)
-        return same_tag and self.settled and self.modified is not None and self.modified == answer.modified
-
-    def followed_by(self, answer: Version) -> Version:
-        """Copy of this version, with missing facts filled in from an answer of the same version."""
-        new = {key: value for key, value in answer.model_dump().items() if getattr(self, key) in (None, False)}
-        return self.model_copy(update=new)
-
-    def _facts(self) -> tuple[str | int | None, ...]:
-        tag = self.etag and self.etag.removeprefix("W/")
-        return tag, self.modified, self.total, self.sha256, self.bytes
+        """Whether an answer proves that it is of this version, by a strong ETag (RFC 9110, 15.3.7.3)."""
+        same_size = self.total is None or answer.total in (None, self.total)
+        return same_size and self.etag is not None and self.etag == answer.etag
 
 
 def session() -> requests.Session:
@@ -187,18 +153,10 @@ def published_by(response: Any) -> Expected:
 
 def version(response: Any, url: str, published: Expected) -> Version:
     """Version of the file, from the headers of an answer and the facts published for it."""
-    headers = response.headers
-    changed, answered = _date(headers.get("Last-Modified")), _date(headers.get("Date"))
-    is_whole = response.status_code == 200
-    return Version(
-        url=url,
-        etag=headers.get("ETag"),
-        modified=headers.get("Last-Modified"),
-        settled=changed is not None and answered is not None and answered - changed >= SETTLED,
-        total=_whole(headers.get("Content-Length")) if is_whole else _range(response)[2],
-        sha256=published.get("sha256"),
-        bytes=published.get("bytes"),
-    )
+    headers, is_whole = response.headers, response.status_code == 200
+    tag = STRONG.fullmatch(headers.get("ETag", ""))
+    total = _whole(headers.get("Content-Length")) if is_whole else _range(response)[2]
+    return Version(url=url, etag=tag and tag[0], total=total, **published)
 
 
 def span(response: Any) -> tuple[int, int] | None:
@@ -222,14 +180,6 @@ def _range(response: Any) -> tuple[int | None, int | None, int | None]:
 def _whole(value: str | None) -> int | None:
     """Whole number in a header, of at most 15 digits; None if it holds none."""
     return int(value) if value and re.fullmatch("[0-9]{1,15}", value) else None
-
-
-def _date(value: str | None) -> float | None:
-    """Date in a header, in seconds since 1970; None if it holds none."""
-    try:
-        return email.utils.parsedate_to_datetime(value).timestamp() if value else None
-    except (TypeError, ValueError, OverflowError):
-        return None
 
 
 def encoding(response: Any, url: str) -> str | None:
@@ -260,8 +210,10 @@ def retry_after(value: str | None) -> float | None:
     """
     if value and re.fullmatch("[0-9]+", value.strip()):
         return float(value) if len(value.strip()) < 10 else 1e9
-    date = _date(value)
-    return None if date is None else max(0.0, date - time.time())
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(value or "").timestamp() - time.time())
+    except (TypeError, ValueError, OverflowError):
+        return None
 
 
 def reason(error: BaseException) -> str:

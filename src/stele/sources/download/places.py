@@ -235,12 +235,12 @@ class Beginning:
             self._piece = min(2 * self._piece, LARGEST)
 
     def _goes_on(self, version: Version) -> bool:
-        """Whether the bytes read so far belong to `version`, by the server's headers or else by their digest."""
+        """Whether the bytes read so far belong to `version`, by the server's ETag or else by their digest."""
         if self._version is None or self._version.is_proven_by(version):
             return True
         with open(self.file, "rb") as handle:
             again = hashlib.sha256(handle.read(self._position))
-        return not self._version.differs(version) and again.digest() == self._digest.digest()
+        return self.whole in (None, version.total) and again.digest() == self._digest.digest()
 
 
 # --- flags of the jobs --------------------------------------------------------------------------------------------
