@@ -15,6 +15,15 @@ from pathlib import Path
 
 import pytest
 
+from stele.sources.download import places
+from stele.sources.download.http import Policy
+
+
+@pytest.fixture(autouse=True)
+def impatience(monkeypatch):
+    """Commands give a server up at its second failure, without pauses."""
+    monkeypatch.setattr(places, "POLICY", Policy(attempts=2, base=0.001))
+
 
 @dataclass
 class Request:

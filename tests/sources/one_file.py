@@ -39,7 +39,7 @@ class Run(SourceRun):
         self.folder = folder
 
     def arguments(self, entry: dict, *flags: str, part: str = "all") -> list[str]:
-        where = ["--state", str(self.state), "--output", str(self.output), "--attempts", "3", "--backoff", "0.001"]
+        where = ["--state", str(self.state), "--output", str(self.output)]
         return ["sources", "dataset", "--dataset", "set", "--part", part, "--source", json.dumps(entry), *where, *flags]
 
     def __call__(self, entry: dict, *flags: str, part: str = "all") -> int:

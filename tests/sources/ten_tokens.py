@@ -69,7 +69,7 @@ class Run(SourceRun):
 
     def __call__(self, *flags: str, source: dict | None = None) -> int:
         source = {"checkpoint": REPO, "licence": "MIT"} if source is None else source
-        where = ["--state", str(self.state), "--output", str(self.output), "--attempts", "2", "--backoff", "0.001"]
+        where = ["--state", str(self.state), "--output", str(self.output)]
         return cli.main(["sources", "checkpoint", "--model", "tiny", "--source", json.dumps(source), *where, *flags])
 
     @property

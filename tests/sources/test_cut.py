@@ -42,7 +42,7 @@ def take(mirror, site, tmp_path):
     def call(dataset, first, over="folder", generated=True, **environment):
         output = tmp_path / over / dataset / str(first) / "record.json"
         place = str(mirror) if over == "folder" else site.address
-        where = ["--mirrors", place, "--offline", "--attempts", "2", "--backoff", "0.001"]
+        where = ["--mirrors", place, "--offline"]
         where += ["--manifest", str(mirror / "manifest.json")] if generated else []
         where += ["--state", str(tmp_path / "state" / over), "--output", str(output)]
         limit = ["--first", str(first)] if first else []

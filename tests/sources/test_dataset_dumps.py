@@ -34,7 +34,7 @@ def fetch(site, tmp_path):
 
     def call(*flags):
         output = tmp_path / "dataset" / "record.json"
-        where = ["--state", str(tmp_path / "state"), "--output", str(output), "--attempts", "2", "--backoff", "0.001"]
+        where = ["--state", str(tmp_path / "state"), "--output", str(output)]
         source = ["--dataset", "wikipedia", "--part", "sw", "--mirrors", site.address, "--offline"]
         code = cli.main(["sources", "dataset", *source, *where, *flags])
         return code, json.loads(output.read_text()) if output.exists() else None

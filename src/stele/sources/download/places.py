@@ -10,14 +10,14 @@ import logging
 import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from stele.catalogue.datasets import mirror_path
 from stele.catalogue.schema.datasets import PartFile
-from stele.command.arguments import Job, Number, Whole
+from stele.command.arguments import Job
 from stele.errors import SteleError, exhausted
 from stele.files.atomic import atomic_file, check_claimable, claim
 from stele.sources.download.fetch import fetch, fetch_first, finished, size
@@ -26,6 +26,7 @@ from stele.sources.download.verify import Expected, Manifest, Mismatch, check, d
 
 log = logging.getLogger(__name__)
 
+POLICY = Policy()
 DOWNLOADS = "downloads"  # the job that a folder of unfinished downloads is marked with
 SMALLEST, LARGEST = 1 << 14, 8 << 20  # bytes of a piece
 NAMES = re.compile(r"\.?(beginning-)?[0-9a-f]{12}-[^/]*")  # of unfinished downloads
@@ -52,7 +53,7 @@ class Places:
     offline: bool = False
     manifest: Manifest | None = None
     state: Path = Path("state")
-    policy: Policy = field(default_factory=Policy)
+    policy: Policy = POLICY
     advice: str = "give your own copy"  # ends the error of a failed fetch: what to do without a mirror
 
     def get(self, file: PartFile, what: str, *, optional: bool = False) -> FetchedFile | None:
@@ -255,10 +256,6 @@ class PlacesJob(Job):
     """Fetch from mirrors only, never from the network."""
     state: Path
     """Folder for unfinished downloads."""
-    attempts: Whole = Policy.attempts
-    """Failed attempts in a row, with less than 1 MiB of progress, before a download fails."""
-    backoff: Number = Policy.base
-    """Seconds to wait before the second attempt; later waits are longer."""
 
 
 def places_of(args: PlacesJob, advice: str) -> Places:
@@ -275,6 +272,6 @@ def places_of(args: PlacesJob, advice: str) -> Places:
         offline=args.offline,
         manifest=Manifest(args.manifest) if args.manifest else None,
         state=args.state,
-        policy=Policy(attempts=args.attempts, base=args.backoff),
+        policy=POLICY,
         advice=advice,
     )
