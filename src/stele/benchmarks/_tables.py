@@ -1,22 +1,16 @@
 """Read chosen columns of a Parquet file or a file of JSON lines; the first bytes tell them apart."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from stele.benchmarks._files import below, field, identifier, json_lines
 from stele.benchmarks.types import Passage
 from stele.errors import SteleError
 from stele.files.reading import JsonObject, reading
 
-if TYPE_CHECKING:
-    import pyarrow
-
 PARQUET = b"PAR1"  # the first bytes of each Parquet file
-_WANTED = {str: "texts", int: "whole numbers", list: "lists of whole numbers"}
 BATCH = 4096  # rows that are held at a time
 FEW = 256  # rows that are held at a time if they may have pictures
 # the files of an export: by `datasets` (train-00001-of-00003), by the hub or Spark (0001, part-00001)
@@ -94,33 +88,6 @@ def table_rows(
     """
     for where, row in _parquet_rows(path, columns, optional) if is_parquet(path) else json_lines(path):
         yield where, {name: _value(row, name, kind, where, optional) for name, kind in columns.items()}
-
-
-def typed_columns(path: Path, kinds: Mapping[str, type], advice: str) -> dict[str, pyarrow.Array]:
-    """Reads columns of a Parquet file that Stele wrote: texts (str), whole numbers (int) and lists of them (list).
-
-    Raises SteleError for a missing column, a column of another type, and a missing value.
-    """
-    import pyarrow.parquet
-
-    with reading(path, "Parquet file", advice):
-        table = pyarrow.parquet.read_table(path)
-        columns = {name: table[name].combine_chunks() for name in kinds}
-        for name, kind in kinds.items():
-            values = columns[name]
-            if not _is_of(values.type, kind):
-                raise SteleError(f"{path}: column {name!r} holds {values.type}, want {_WANTED[kind]}; {advice}")
-            if values.null_count or (kind is list and values.flatten().null_count):
-                raise SteleError(f"{path}: a value of column {name!r} is missing; {advice}")
-        return columns
-
-
-def _is_of(column: Any, kind: type) -> bool:
-    from pyarrow import types
-
-    if kind is list:
-        return types.is_list(column) and types.is_integer(column.value_type)
-    return types.is_integer(column) if kind is int else types.is_string(column) or types.is_large_string(column)
 
 
 def _value(row: JsonObject, name: str, kind: type | None, where: str, optional: Collection[str]) -> Any:

@@ -20,7 +20,6 @@ from typing import Any
 
 from stele.artifacts.records import read_record
 from stele.benchmarks._files import located
-from stele.benchmarks._tables import typed_columns
 from stele.benchmarks.reader import TrainingReader
 from stele.benchmarks.types import Data, Passage, TrainingExample
 from stele.errors import SteleError
@@ -44,16 +43,21 @@ class TransferSet(TrainingReader):
 
 
 def _examples(folder: Path, language: str) -> Iterator[TrainingExample]:
-    passages = typed_columns(located(folder, PASSAGES), {"id": str, "text": str}, AGAIN)
     path = located(folder, QUERIES)
-    queries = typed_columns(path, {"query": str, "positive": int, "negatives": list}, AGAIN)
-    ids, texts = passages["id"], passages["text"]
-    for query, positive, negatives in zip(*queries.values(), strict=True):
-        lines = [positive.as_py(), *negatives.as_py()]
-        if not all(0 <= line < len(ids) for line in lines):
-            raise SteleError(f"{path}: a query refers to a row outside {PASSAGES}; {AGAIN}")
-        named = [Passage(ids[line].as_py(), "", texts[line].as_py()) for line in lines]
-        yield TrainingExample(query.as_py(), named[:1], named[1:], language)
+    with reading(path, "Parquet file", AGAIN):
+        ids, texts = _columns(located(folder, PASSAGES), AGAIN, "id", "text")
+        for query, positive, negatives in zip(*_columns(path, AGAIN, "query", "positive", "negatives"), strict=True):
+            lines = [positive.as_py(), *negatives.as_py()]
+            named = [Passage(ids[line].as_py(), "", texts[line].as_py()) for line in lines]
+            yield TrainingExample(query.as_py(), named[:1], named[1:], language)
+
+
+def _columns(path: Path, advice: str, *names: str) -> list[Any]:
+    """Reads columns of a Parquet file, in the order of their names, as arrays of Arrow."""
+    import pyarrow.parquet
+
+    with reading(path, "Parquet file", advice):
+        return pyarrow.parquet.read_table(path, columns=[*names]).select(names).combine_chunks().columns
 
 
 def write_set(
@@ -100,10 +104,10 @@ class MinedNegatives:
         with reading(path, "Parquet file", MINE_AGAIN):
             if language not in self._read:
                 file = self.folder / MINED_PASSAGES.format(collection=language)
-                passages = typed_columns(file, {"id": str, "title": str, "text": str}, MINE_AGAIN)
-                questions = typed_columns(path, {"question": str, "passages": list}, MINE_AGAIN)
-                line_of = {question: line for line, question in enumerate(questions["question"].to_pylist())}
-                self._read[language] = list(passages.values()), questions["passages"], line_of
+                passages = _columns(file, MINE_AGAIN, "id", "title", "text")
+                questions, lists = _columns(path, MINE_AGAIN, "question", "passages")
+                line_of = {question: line for line, question in enumerate(questions.to_pylist())}
+                self._read[language] = passages, lists, line_of
             columns, lists, line_of = self._read[language]
             if question not in line_of:
                 return None
