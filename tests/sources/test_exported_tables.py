@@ -105,9 +105,15 @@ def test_an_export_is_linked_counted_and_read(run, tmp_path, dataset, part, modu
 @pytest.mark.parametrize(
     ("names", "message"),
     [
-        (["es/train-00000-of-00003.parquet", "es/train-00002-of-00003.parquet"], "table 1 of 00003 is missing"),
-        (["es/train-00001-of-00003.parquet", "es/train-00002-of-00003.parquet"], "table 0 of 00003 is missing"),
-        (["es/train/0000.parquet", "es/train/0002.parquet"], "table 1 is missing"),
+        (
+            ["es/train-00000-of-00003.parquet", "es/train-00002-of-00003.parquet"],
+            "file 1 of 3 (from 0) is missing",
+        ),
+        (
+            ["es/train-00001-of-00003.parquet", "es/train-00002-of-00003.parquet"],
+            "file 0 of 3 (from 0) is missing",
+        ),
+        (["es/train/0000.parquet", "es/train/0002.parquet"], "file 1 of 3 (from 0) is missing"),
         (["es/train-0-of-1.parquet", "es/dev-0-of-1.parquet"], "tables of more than one export: es/dev-0-of-1.parquet"),
         (["a/es.parquet", "b/es.parquet"], "tables of more than one export: a/es.parquet, b/es.parquet"),
     ],

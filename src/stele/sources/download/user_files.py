@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from stele.benchmarks._files import identifier
+from stele.benchmarks._tables import all_numbers
 from stele.catalogue import user_documents
 from stele.catalogue.schema.datasets import Part, PartFile
 from stele.catalogue.user_data import PACKED, document_files, exported, find, find_unpacked, listing
@@ -22,7 +23,7 @@ from stele.sources.download.verify import Manifest, Mismatch, check, digests, is
 
 Facts = dict[str, Any]
 
-NUMBERED = re.compile(r"(.*?)([0-9]+)(?:-of-([0-9]+))?\.parquet")  # names of several tables, by `datasets` and the hub
+NUMBER = re.compile(r"[0-9]+(?=(?:-of-[0-9]+)?\.parquet$)")  # of a table of an export
 
 
 def collect(source: Part, folder: Path, into: Path, manifest: Manifest | None) -> tuple[Facts, set[str]]:
@@ -97,16 +98,9 @@ def _place(name: str, file: PartFile, alone: bool) -> str:
 
 def _of_one_export(tables: list[str], where: str) -> list[str]:
     """Checks that Parquet files form one complete export. Raises SteleError for two exports or a missing number."""
-    if len(tables) < 2:
-        return tables
-    parts = [NUMBERED.fullmatch(name) for name in tables]
-    exports = {part and (part[1], part[3]) for part in parts}
-    if len(exports) > 1 or None in exports:
+    if len({NUMBER.sub("", name) for name in tables}) > 1:
         raise SteleError(f"{where}: tables of more than one export: {', '.join(tables[:5])}; keep only one export")
-    (name, total), numbers = exports.pop(), {int(part[2]) for part in parts}
-    if lacking := sorted({*range(int(total or len(tables)))} - numbers):
-        number = f"{lacking[0]} of {total}" if total else lacking[0]
-        raise SteleError(f"{where}: {name}*.parquet: table {number} is missing; get it again")
+    all_numbers(list(map(Path, tables)))
     return tables
 
 
