@@ -111,14 +111,6 @@ def test_a_repository_that_is_not_there_gets_the_nearest_name(run, site):
     assert "did you mean" not in run.refused(*where, source={"checkpoint": "nobody/has-this"})
 
 
-def test_named_files_are_fetched_weights_last(run, local, site):
-    set_type(local, "t5")
-    publish(local, site)
-    source = {"checkpoint": REPO, "files": ["model.safetensors", "config.json", "tokenizer.json"]}
-    assert "'t5'" in run.refused("--mirrors", site.address, "--offline", source=source)
-    assert not [request for request in site.requests if request.path.endswith(".safetensors")]
-
-
 def test_a_model_that_reads_from_left_to_right_is_an_encoder_by_its_last_token(run, local):
     """Or by its modules, or where both sides are read."""
     from transformers import AutoConfig, AutoModel

@@ -65,7 +65,7 @@ class Checkpoint(PlacesJob):
     model: str
     """Name of the model in models.yaml or config.yaml."""
     source: Json
-    """The checkpoint's catalogue entry: {checkpoint: hub id, revision, files, released}."""
+    """The checkpoint's catalogue entry: {checkpoint: hub id, revision, released}."""
     path: Path | None = None
     """Local folder in transformers' or sentence-transformers' format, to use instead of the hub."""
     encoding: Json | None = None

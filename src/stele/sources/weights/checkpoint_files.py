@@ -174,9 +174,6 @@ def _load(source: Path) -> Mapping[str, Any]:
 
 
 # --- from the hub ---
-WEIGHT_FILES = (*SHARDS, ".index.json")
-
-
 class Download:
     """Fetches a checkpoint's files from a repository, settings before weights; `files` maps paths to fetched files."""
 
@@ -188,11 +185,6 @@ class Download:
 
     def take_settings(self) -> None:
         """Fetches all files but the weights. Raises SteleError if a needed file is missing or brings its own code."""
-        if self.source.get("files"):
-            for path in self.source["files"]:
-                if not path.endswith(WEIGHT_FILES):
-                    self._take(path, optional=False)
-            return
         try:
             self._find_settings()
         except SteleError as error:
@@ -202,8 +194,6 @@ class Download:
 
     def take_weights(self) -> None:
         """Fetches each folder's first available kind of weights with all shards; raises SteleError if none is found."""
-        for path in self.source.get("files") or ():
-            self._take(path, optional=False)
         for below, needed in self._folders.items():
             kind = next((name for name in WEIGHTS if self._take(f"{below}{name}")), None)
             if kind is None and needed:
@@ -217,8 +207,7 @@ class Download:
         path = relative(path, self.where)
         if path in self.files:
             return True
-        sha256 = self.source.get("sha256", {}).get(path)
-        file = PartFile(path=path, url=address(self.repo, self.revision, path), sha256=sha256)
+        file = PartFile(path=path, url=address(self.repo, self.revision, path))
         got = self.places.get(file, f"{self.model} {path}", optional=optional)
         if got is None:
             return False
