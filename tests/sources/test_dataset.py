@@ -261,15 +261,6 @@ def test_a_file_that_the_hub_vouched_for_stays_so_when_the_run_is_resumed(run, s
     assert {path: facts["verified"] for path, facts in run.record["files"].items()} == {"a": "hub", "b": "nothing"}
 
 
-def test_a_catalogue_entry_can_be_given_as_it_is(run, mirror):
-    entry = {"title": "A set", "version": "v1", "licence": "CC0", "wall": "none"}
-    entry |= {"parts": "languages", "languages": ["sw", "th"]}
-    entry |= {"files": [{"path": "{cc100}.txt", "url": f"{HOST}/{{cc100}}.txt"}]}
-    put(mirror, f"{HOST}/th.txt", TEXT)
-    assert run(entry, "--mirrors", str(mirror), "--offline", part="th") == 0
-    assert run.have() == ["record.json", "th.txt"] and run.record["part"] == "th" and run.record["languages"] == ["th"]
-
-
 def test_without_an_entry_the_catalogues_is_taken(run, site):
     body = b"question\tanswer\n" * 3610
     site.files["/dl.fbaipublicfiles.com/dpr/data/retriever/nq-test.qa.csv"] = body

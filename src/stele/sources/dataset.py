@@ -12,11 +12,9 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator
 
-from stele import catalogue
 from stele.artifacts.records import BEGINNING, GENERATED, start, write_record
-from stele.catalogue.datasets import availability, languages_of, resolve, resolve_entry
-from stele.catalogue.schema.datasets import OWN, Dataset, Part
-from stele.catalogue.schema.languages import Language
+from stele.catalogue.datasets import availability, resolve
+from stele.catalogue.schema.datasets import OWN, Part
 from stele.command.arguments import Count, Json, NewRecord, record_of
 from stele.errors import SteleError, exhausted
 from stele.files.atomic import atomic_directory, drop_claimed
@@ -47,7 +45,7 @@ class FetchDataset(PlacesJob):
     first: Count | None = None
     """Fetch only the first N documents or pages of a corpus."""
     source: Json | None = None
-    """Entry of the dataset, as in datasets.yaml or resolved for the part; default: the catalogue's."""
+    """Entry of the dataset, resolved for the part; default: the catalogue's."""
     user_data: Annotated[Path, AfterValidator(Path.expanduser)] | None = None
     """Folder with your own copy, to use instead of a download."""
     output: Annotated[NewRecord, record_of(JOB)]
@@ -114,13 +112,7 @@ def _source(args: FetchDataset) -> Part:
     if args.source is None:
         generated = args.manifest is not None
         return resolve(args.dataset, args.part, args.languages, generated=generated, date=args.date or None)
-    values = parse_object(args.source, "--source")
-    if "part" in values:
-        return validate(Part, values, "--source")
-    entry, table, languages = validate(Dataset, values, "--source"), catalogue.entries(Language), args.languages
-    if languages is None:
-        languages = [args.part] if entry.parts == "languages" else languages_of(entry, table)
-    return resolve_entry(args.dataset, entry, args.part, languages, table)
+    return validate(Part, parse_object(args.source, "--source"), "--source")
 
 
 def _fetch(source: Part, places: Places) -> Fetched:
