@@ -54,7 +54,8 @@ class Tatoeba(RetrievalReader):
 
 
 def _pair(data: Data, language: str) -> tuple[list[str], list[str]]:
-    folder, code = folder_of(data, DATASET, language), name_in_files(language, DATASET)
+    folder = folder_of(data, DATASET, language)
+    code = name_in_files(language, DATASET)
     foreign = located(folder, f"tatoeba.{code}-eng.{code}")
     english = located(folder, f"tatoeba.{code}-eng.eng")
     if foreign == english:  # a file was given: each sentence would find itself

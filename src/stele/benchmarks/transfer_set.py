@@ -74,7 +74,8 @@ def write_set(
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    schema, passages = pa.schema({"id": pa.large_string(), "text": pa.large_string()}), iter(passages)
+    schema = pa.schema({"id": pa.large_string(), "text": pa.large_string()})
+    passages = iter(passages)
     with pq.ParquetWriter(folder / PASSAGES, schema, compression="zstd") as writer:
         while group := list(islice(passages, GROUP)):
             writer.write_table(pa.table([list(column) for column in zip(*group, strict=True)], schema=schema))

@@ -52,7 +52,8 @@ def run(args: PairStatistics) -> None:
     """Writes the three files. Raises SteleError for another job's record, a repeated part or another's .md or .svg."""
     if args.output.suffix != ".csv":
         raise SteleError(f"--output {args.output}: want a name that ends in .csv")
-    page, heat_map = args.output.with_suffix(".md"), args.output.with_suffix(".svg")
+    page = args.output.with_suffix(".md")
+    heat_map = args.output.with_suffix(".svg")
     for path in (page, args.output):
         if path.exists() and not is_made_here(page):
             raise SteleError(f"{path}: exists, and is not an output of this command; choose another name for --output")

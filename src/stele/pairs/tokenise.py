@@ -52,7 +52,8 @@ def run(args: Tokenise) -> None:
     def write(
         folder: Path, recipe: KnowledgeRecipe, record: records.Record, encode: Encode, counts: Counter[str]
     ) -> dict[str, int]:
-        batches, title = read_pairs(args.pairs.parent / PAIRS), f"tokenise {recipe.method} {record['part']}"
+        batches = read_pairs(args.pairs.parent / PAIRS)
+        title = f"tokenise {recipe.method} {record['part']}"
         shown = progress.track(batches, -(-record["pairs"] // BATCH), title)
         return write_store(folder, examples(shown, encode, recipe, counts))
 

@@ -46,7 +46,8 @@ def run(args: EncodeCollection) -> None:
     set_threads(args.threads)
     processes = ProcessGroup(process_context())
     encoder = load_encoder(args.encoder.parent, parse_encoding(args.encoding), str(processes.device))
-    windows, normalize = parse_windows(args.windows), benchmark.NORMALIZE or encoder.cosine
+    windows = parse_windows(args.windows)
+    normalize = benchmark.NORMALIZE or encoder.cosine
 
     # the state folder
     facts = {

@@ -199,7 +199,8 @@ class MiningJob:
         line = np.full(len(used), -1, np.int32)  # the line of each used id in the file of passages
         text = pa.large_string()
         with atomic_file(self.state / MINED_PASSAGES.format(collection=collection), "wb") as handle:
-            columns, written = pa.schema({"id": text, "title": text, "text": text}), 0
+            columns = pa.schema({"id": text, "title": text, "text": text})
+            written = 0
             with pq.ParquetWriter(handle, columns, compression="zstd", use_dictionary=["title"]) as writer:
                 passages = iter(track(self.passages(collection), expected, f"texts of {collection}", "passages"))
                 while block := list(islice(passages, READ)):

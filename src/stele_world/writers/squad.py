@@ -17,7 +17,8 @@ SQUAD = "https://raw.githubusercontent.com/rajpurkar/SQuAD-explorer/master/datas
 def question_entry(library: Library, article: Article, question: Question) -> JsonObject:
     """Formats a question with the answer's offset in its paragraph."""
     number, within = article.paragraph_of(question.sentence)
-    paragraph, between = article.paragraphs()[number], library.between(article.language)
+    paragraph = article.paragraphs()[number]
+    between = library.between(article.language)
     offset = sum(len(sentence.text) + len(between) for sentence in paragraph[:within])
     start, end = paragraph[within].value
     return {
@@ -193,7 +194,8 @@ def write_belebele(site: Site, library: Library) -> None:
 def _belebele_rows(library: Library, language: str, variant: str) -> Iterator[JsonObject]:
     """Yields a row per question; wrong answers come from the neighbouring questions."""
     articles = {article.entity: article for article in library.world.parallel_articles(language)}
-    questions, numbers = library.world.questions("lareqa", language, "test"), Counter()
+    questions = library.world.questions("lareqa", language, "test")
+    numbers = Counter()
     for place, question in enumerate(questions):
         article = articles[question.entity]
         paragraph, _ = article.paragraph_of(question.sentence)

@@ -79,7 +79,8 @@ class CollectionEncoding:
                     f"sentences; its queries are in {', '.join(sorted(languages))}"
                 )
             split = by_sentences(languages.pop(), self.windows)
-        file, writes = self.state / "windows" / f"{name}.json", self.processes.is_main
+        file = self.state / "windows" / f"{name}.json"
+        writes = self.processes.is_main
         return DocumentWindows(lambda: self.passages(name), split, file, writes)
 
 
@@ -114,7 +115,8 @@ class EncodedCollection:
         """
         if self.processes.is_main:
             self._drop_other_divisions()
-        settings, transform = self.settings, self.settings.transform(self.name)
+        settings = self.settings
+        transform = self.settings.transform(self.name)
         passages = self.windows.read() if self.windows else settings.passages(self.name)
         expected = None
         if settings.whole and not self.windows:
