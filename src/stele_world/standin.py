@@ -76,8 +76,6 @@ def run(args: Standin) -> None:
     recipe = parse_recipe(values)
     make = getattr(import_module(module_of(recipe.kind)), f"make_{recipe.kind}")
     bases = [base_folder(args.mirror, path) for path in args.base]
-    if len(bases) != recipe.BASES:
-        raise SteleError(f"--base: {args.checkpoint} continues from {recipe.BASES} stand-ins, found {len(bases)}")
     inputs = {"mirror": args.mirror / NAME, **{path.parent.name: path for path in args.base}}
 
     # output folder, and the state of an earlier run

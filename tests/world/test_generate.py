@@ -239,8 +239,6 @@ def test_bad_sizes_and_names_are_refused():
         world_sizes({"entitys": 100})
     with pytest.raises(SteleError, match=r"world: dials\.loan.*1\.5"):
         world_sizes({"dials": {"loan": 1.5}})
-    with pytest.raises(SteleError, match="given twice"):
-        generate(WorldSizes(), ["en", "en"], 0)
     with pytest.raises(SteleError, match="unknown language 'xx'"):
         generate(WorldSizes(entities=20), ["xx"], 0)
     with pytest.raises(SteleError, match="cannot be generated"):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import islice, product
 
-from stele.errors import SteleError, unknown
+from stele.errors import unknown
 from stele.recipes.world import WorldSizes
 from stele_world.content.articles import Teller, parallel_pairs, translations
 from stele_world.content.concepts import inventory
@@ -58,10 +58,8 @@ ARTICLES_KEPT = 50_000  # bounds the memory of a large world; a small one is tol
 def generate(sizes: WorldSizes, languages: Sequence[str], seed: int) -> World:
     """Generates the world of `seed` in the given languages (always with English).
 
-    The texts of a language do not depend on the other languages. Raises SteleError if a language is given twice.
+    The texts of a language do not depend on the other languages.
     """
-    if len(set(languages)) != len(languages):
-        raise SteleError(f"world: a language is given twice among {', '.join(languages)}; give each once")
     codes = list(languages) if ENGLISH in languages else [ENGLISH, *languages]
     return World(sizes, tuple(codes), seed)
 
