@@ -66,8 +66,7 @@ def make_distilled(recipe: Distilled, inputs: Inputs) -> StandIn:
 
     The student's vectors of a sentence and of its translation both approach the teacher's vector of the sentence
     (Reimers and Gurevych 2020, equation 1). A vector is the mean of the states after a dense layer with tanh. As
-    upstream, the encoder is published as a sentence-transformers folder. The
-    teacher has the base's tokenizer.
+    upstream, the encoder is published as a sentence-transformers folder. The teacher has the base's tokenizer.
     """
     from transformers import AutoModel, DistilBertTokenizer
 
