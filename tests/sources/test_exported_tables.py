@@ -114,6 +114,10 @@ def test_an_export_is_linked_counted_and_read(run, tmp_path, dataset, part, modu
             "file 0 of 3 (from 0) is missing",
         ),
         (["es/train/0000.parquet", "es/train/0002.parquet"], "file 1 of 3 (from 0) is missing"),
+        (
+            [f"es/train-0000{n}-of-00003-a09b74b3ef9c3b{n}f.parquet" for n in (0, 2)],
+            "file 1 of 3 (from 0) is missing",
+        ),
         (["es/train-0-of-1.parquet", "es/dev-0-of-1.parquet"], "tables of more than one export: es/dev-0-of-1.parquet"),
         (["a/es.parquet", "b/es.parquet"], "tables of more than one export: a/es.parquet, b/es.parquet"),
     ],

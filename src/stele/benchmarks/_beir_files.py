@@ -14,7 +14,7 @@ from stele.files.reading import plain_name
 
 ROLE = re.compile(r"(?:(?P<subset>.+)-)?(?P<role>corpus|quer(?:ies|y)|qrels|default|instructions?|top_ranked)")
 ROLES = {"default": "qrels", "query": "queries", "instructions": "instruction"}
-SHARD = re.compile(r"(.*?)[-_.]?[0-9]*(?:-of-[0-9]+)?")  # a split's file name
+SHARD = re.compile(r"(.*?)[-_.]?[0-9]*(?:-of-[0-9]+(?:-[0-9a-f]{16})?)?")  # a split's file name
 SUFFIXES = ("", ".json", ".jsonl", ".ndjson", ".parquet", ".tsv", ".csv", ".txt")  # others are notes and backups
 SENSES = ("image", "audio", "video")  # columns of MTEB's tasks that are not text retrieval
 

@@ -13,8 +13,9 @@ from stele.files.reading import JsonObject, reading
 PARQUET = b"PAR1"  # the first bytes of each Parquet file
 BATCH = 4096  # rows that are held at a time
 FEW = 256  # rows that are held at a time if they may have pictures
-# the files of an export: by `datasets` (train-00001-of-00003), by the hub or Spark (0001, part-00001)
-NUMBERED = re.compile(r"(.*?)([0-9]+(?=-of-)|(?<![0-9])0[0-9]{3,4})(?:-of-([0-9]{1,6}))?\.[^/]+")
+# the files of an export: by `datasets` (train-00001-of-00003, until 2023 train-00001-of-00003-a09b74b3ef9c3b56),
+# by the hub or Spark (0001, part-00001)
+NUMBERED = re.compile(r"(.*?)([0-9]+(?=-of-)|(?<![0-9])0[0-9]{3,4})(?:-of-([0-9]{1,6})(?:-[0-9a-f]{16})?)?\.[^/]+")
 
 
 def is_parquet(path: Path) -> bool:

@@ -23,7 +23,7 @@ from stele.sources.download.verify import Manifest, Mismatch, check, digests, is
 
 Facts = dict[str, Any]
 
-NUMBER = re.compile(r"[0-9]+(?=(?:-of-[0-9]+)?\.parquet$)")  # of a table of an export
+NUMBER = re.compile(r"[0-9]+(?:(-of-[0-9]+)(?:-[0-9a-f]{16})?)?(?=\.parquet$)")  # of a table of an export
 
 
 def collect(source: Part, folder: Path, into: Path, manifest: Manifest | None) -> tuple[Facts, set[str]]:
@@ -98,7 +98,7 @@ def _place(name: str, file: PartFile, alone: bool) -> str:
 
 def _of_one_export(tables: list[str], where: str) -> list[str]:
     """Checks that Parquet files form one complete export. Raises SteleError for two exports or a missing number."""
-    if len({NUMBER.sub("", name) for name in tables}) > 1:
+    if len({NUMBER.sub(r"\1", name) for name in tables}) > 1:
         raise SteleError(f"{where}: tables of more than one export: {', '.join(tables[:5])}; keep only one export")
     all_numbers(list(map(Path, tables)))
     return tables
