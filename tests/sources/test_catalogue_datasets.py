@@ -10,6 +10,7 @@ from stele import catalogue
 from stele.catalogue import datasets
 from stele.catalogue.schema.datasets import Dataset
 from stele.catalogue.schema.languages import Language
+from stele.catalogue.user_data import part_files
 from stele.errors import SteleError
 from stele.sources.download.counts import KINDS
 
@@ -114,6 +115,13 @@ def test_a_language_that_is_not_listed_is_an_entry_away(monkeypatch):
     assert articles.path == "ltgwiki-20220801-pages-articles-multistream.xml.bz2"
     assert fnmatch("ltgwiki-pages-articles.xml", articles.variants[0])
     assert not fnmatch("ltgwiki-pages-articles.xml", index.variants[0])
+
+
+def test_a_mirror_s_dumps_of_the_other_projects_are_not_wikipedia_s():
+    kinds = "pages-articles-multistream.xml", "pages-articles-multistream-index.txt", "siteinfo-namespaces.json"
+    others = [f"dewikiquote/20240101/dewikiquote-20240101-{kind}.bz2" for kind in kinds]
+    articles = "dewiki/20240101/dewiki-20240101-pages-articles.xml.bz2"
+    assert part_files([articles, *others], datasets.resolve("wikipedia", "de")) == [articles]
 
 
 def test_unknown_names_parts_and_fields_are_errors_that_help():
