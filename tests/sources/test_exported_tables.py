@@ -1,6 +1,7 @@
 """Corpora that a user has as Parquet files, as `datasets` and the hub write them, in place of the released files."""
 
 import copy
+import json
 
 import pyarrow
 import pyarrow.parquet
@@ -8,9 +9,11 @@ import pytest
 from one_file import Run
 
 from stele import catalogue
+from stele.benchmarks.belebele import Belebele
 from stele.benchmarks.ciral import Ciral
 from stele.benchmarks.miracl import Miracl
 from stele.benchmarks.neuclir_mono import NeuclirMono
+from stele.benchmarks.types import QuerySet
 from stele.catalogue.datasets import resolve
 from stele.catalogue.schema.datasets import Dataset
 from stele.catalogue.user_data import exported, find, part_files
@@ -179,14 +182,31 @@ def test_clones_of_the_hub_and_exports_of_datasets_serve():
     assert found("miracl_hard_negatives", "th", [*converted, "bn-corpus/dev/0000.parquet"]) == converted
     topics = [f"topics.miracl-v1.0-{language}-{split}.tsv" for language in ("bn", "th") for split in ("dev", "train")]
     assert found("miracl", "bn", topics) == topics[:1] and found("miracl_train", "bn", topics) == topics[1:2]
-    for variants in (
-        ["data/rus_Cyrl.jsonl", "data/eng_Latn.jsonl"],
-        ["rus_Cyrl.parquet", "eng_Latn.parquet"],  # to_parquet
-        ["rus_Cyrl/test-00000-of-00001.parquet", "eng_Latn/test-00000-of-00001.parquet"],
-        ["belebele/rus_Cyrl/test/0000.parquet", "belebele/eng_Latn/test/0000.parquet"],  # the hub's own conversion
-    ):
-        files = resolve("belebele", "all", ["ru", "en"]).files
-        there = [*variants, "swh_Latn.parquet", "swh_Latn/test/0000.parquet", "data/swh_Latn.jsonl"]
-        assert {name for file in files for name in find(there, file, "all", "")} == {*variants}
     ciral = ["passages-v1.0/hausa_passages.jsonl", "passages-v1.0/swahili_passages.jsonl"]
     assert found("ciral_corpus", "ha", ciral) == ciral[:1]
+
+
+@pytest.mark.parametrize(
+    "layout",
+    [
+        "data/{}.jsonl",
+        "{}.parquet",  # to_parquet
+        "{}/test-00000-of-00001.parquet",
+        "belebele/{}/test/0000.parquet",  # the hub's own conversion
+    ],
+)
+def test_each_layout_of_belebele_is_linked_counted_and_read(run, tmp_path, layout):
+    values = resolve("belebele", "all", ["ru", "en"]).given() | {"dataset": "set"}
+    for variant, count in zip(("eng_Latn", "rus_Cyrl", "swh_Latn"), [*values["counts"]["questions"], {}], strict=True):
+        rows = [{"link": f"{n}", "flores_passage": f"p{n}", "question": f"{variant}{n}"} for n in range(2)]
+        path = tmp_path / "own" / layout.format(variant)
+        if path.suffix == ".jsonl":
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("\n".join(map(json.dumps, rows)))
+        else:
+            write(tmp_path / "own", [layout.format(variant)], rows)
+        count["expect"] = 2
+    assert run(values, "--user-data", str(tmp_path / "own")) == 0
+    assert sorted(run.record["files"]) == ["data/eng_Latn.jsonl", "data/rus_Cyrl.jsonl"]
+    read = Belebele().queries({"belebele": {"all": run.output.parent}}, QuerySet("ru-en", "ru-en", "ru"))
+    assert [query.text for query in read] == ["eng_Latn0", "eng_Latn1"]

@@ -93,7 +93,8 @@ def _place(name: str, file: PartFile, alone: bool) -> str:
     """
     user_name, path = Path(name).name, file.path
     other = any(fnmatch(user_name, pattern) for pattern in file.variants)
-    return path if alone and not other and Path(user_name).suffix == Path(path).suffix else user_name
+    same_packing = user_name.removeprefix(plain_name(user_name)) == path.removeprefix(plain_name(path))
+    return path if alone and not other and same_packing else user_name
 
 
 def _of_one_export(tables: list[str], where: str) -> list[str]:
