@@ -124,6 +124,11 @@ def test_a_mirror_s_dumps_of_the_other_projects_are_not_wikipedia_s():
     assert part_files([articles, *others], datasets.resolve("wikipedia", "de")) == [articles]
 
 
+@pytest.mark.parametrize("path", ["wikitext-103-raw-v1.zip", "wikitext-103-raw/wiki.train.raw"])
+def test_wikitext_is_found_in_any_folder_packed_or_not(path):
+    assert part_files([path, "wikitext-103-v1.zip"], datasets.resolve("wikitext103", "en")) == [path]
+
+
 def test_unknown_names_parts_and_fields_are_errors_that_help():
     with pytest.raises(SteleError, match="did you mean 'tatoeba'"):
         datasets.resolve("tateoba", "all")
