@@ -10,12 +10,11 @@ import pytest
 
 from stele.errors import SteleError
 from stele.snakemake_support import patches
-from stele.snakemake_support.patches import Patch, dry_runs, planning, slurm_patches, snakemake_patches
+from stele.snakemake_support.patches import dry_runs, planning, slurm_patches, snakemake_patches, submissions
 from tests.workflow.conftest import copy_project, shorten, snakemake
 
-MODULES = (dry_runs, planning, snakemake_patches, slurm_patches)
-ALL = {name: patch for module in MODULES for name, patch in vars(module).items() if isinstance(patch, Patch)}
-PACKAGES = (patches.SNAKEMAKE, patches.SLURM, patches.JOBSTEP)
+MODULES = (dry_runs, planning, snakemake_patches, slurm_patches, submissions)
+REASONS = Path(patches.__file__).with_name("README.md").read_text().split("\n## ")[1:]
 
 
 @pytest.fixture
@@ -31,12 +30,12 @@ def installed(monkeypatch):
     patches._warn.cache_clear()
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_a_patch_has_an_issue_or_the_text_of_one_and_its_end(name):
-    patch = ALL[name]
-    title, _, body = patch.upstream.partition("\n\n")
+@pytest.mark.parametrize("reason", REASONS)
+def test_a_patch_has_an_issue_or_the_text_of_one_and_its_end(reason):
+    functions, about, title, body = f"{reason}\n\n".split("\n\n", 3)
+    assert all(any(hasattr(module, name) for module in MODULES) for name in functions.split(", "))
+    assert about.partition(":")[0] in patches.SERIES and "until " in " ".join(about.split())
     assert title.startswith("https://github.com/snakemake/") or (len(title) < 100 and len(body) > 150)
-    assert patch.until and patch.package in PACKAGES
 
 
 def test_the_patches_fit_the_locked_versions_and_each_name_that_they_replace_is_there(root):
@@ -45,8 +44,8 @@ def test_the_patches_fit_the_locked_versions_and_each_name_that_they_replace_is_
     from snakemake.persistence import PersistenceBase
 
     for lock in (root / "envs").glob("?pu.lock.txt"):
-        for patch in ALL.values():
-            assert f"\n{patch.package}=={patches.SERIES[patch.package]}." in lock.read_text(), lock.name
+        for package, series in patches.SERIES.items():
+            assert f"\n{package}=={series}." in lock.read_text(), lock.name
     names = ("get_min_job_age", "query_job_status_squeue", "query_job_status_sacct", "query_job_status")
     assert all(callable(getattr(slurm, name)) for name in (*names, "get_job_wildcards", "SubmittedJobInfo"))
     methods = ("run_job", "cancel", "_report_job_submission_threadsafe", "_report_job_error_threadsafe")

@@ -29,7 +29,7 @@ from stele.files.reading import read_note
 from stele.files.strict import Values
 from stele.plan.plan import Plan
 from stele.plan.validation import check
-from stele.snakemake_support import locks, rule_directives, run_tables, summary
+from stele.snakemake_support import locks, patches, rule_directives, run_tables, summary
 from stele.snakemake_support.patches import dry_runs, slurm_patches, snakemake_patches
 from stele.snakemake_support.validate_catalogue import validate_catalogue
 
@@ -139,7 +139,7 @@ def _show_cost(plan: Plan, workflow) -> None:
     jobs = requests.job_requests(plan, workflow.dag) if workflow.scheduler else []
     if not jobs:
         return  # nothing could be planned, or nothing is left to be done
-    if dry_runs.FEW_JOBS.applies() and not dry_runs.prints_jobs(workflow):
+    if patches.applies(patches.SNAKEMAKE) and not dry_runs.prints_jobs(workflow):
         print(cost_page.table_by("rule", jobs, device(settings.read().gpu_model)), file=sys.stderr)
         print("Stele: add -p to see each job, its command and why it runs", file=sys.stderr)
     on_cluster = os.environ.get("STELE_SHOW_JOBS") == "1"

@@ -11,23 +11,17 @@ from unittest.mock import patch
 from stele.cluster.requests import JobRequest, job_requests
 from stele.errors import SteleError
 from stele.plan.plan import Plan
-from stele.snakemake_support.patches import SNAKEMAKE, Patch
+from stele.snakemake_support.patches import SNAKEMAKE, misfit
 
 if TYPE_CHECKING:
     from snakemake.workflow import Workflow
-
-PLAN_ONLY = Patch(
-    SNAKEMAKE,
-    upstream="https://github.com/snakemake/snakemake/issues/13",  # the planned jobs from the Python API
-    until="DAGApi has a call that returns the planned jobs, such as execute_workflow(executor='dryrun') with a result",
-)
 
 
 def planned(arguments: Sequence[str], everything: bool, leave_out: str) -> tuple[Plan, list[JobRequest]]:
     """Returns the plan and the jobs of `snakemake` with these arguments; runs, locks and writes nothing.
 
     `everything` includes finished jobs. The target `leave_out` is not planned; without other targets, the workflow's
-    default target is. Raises SteleError if Snakemake cannot plan, or PLAN_ONLY does not fit its version.
+    default target is. Raises SteleError if Snakemake cannot plan, or the patch does not fit its version.
     """
     from snakemake import cli
 
@@ -44,10 +38,9 @@ def planned(arguments: Sequence[str], everything: bool, leave_out: str) -> tuple
 
 @contextmanager
 def planning_only(everything: bool) -> Iterator[list[Workflow]]:
-    """Context in which workflows are planned, not executed, and listed. SteleError if PLAN_ONLY does not fit."""
-    misfit = PLAN_ONLY.misfit()
-    if misfit:
-        raise SteleError(f"jobs cannot be planned: {misfit}")
+    """Context in which workflows are planned, not executed, and listed. SteleError with another Snakemake."""
+    if difference := misfit(SNAKEMAKE):
+        raise SteleError(f"jobs cannot be planned: {difference}")
     from snakemake.workflow import Workflow
 
     workflows: list[Workflow] = []

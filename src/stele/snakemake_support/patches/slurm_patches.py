@@ -11,7 +11,7 @@ from typing import Any
 
 from stele.cluster import squeue
 from stele.errors import SteleError
-from stele.snakemake_support.patches import JOBSTEP, SLURM, Patch
+from stele.snakemake_support.patches import JOBSTEP, SLURM, applies, misfit
 from stele.snakemake_support.patches.snakemake_patches import record_on_nodes
 from stele.snakemake_support.patches.submissions import EarlierJobs, content, submit, submitted, wildcards_of
 
@@ -20,84 +20,8 @@ ARRAY = re.compile(r"(^|[\s'\"])(--array|-a)\b")
 GONE = ("PREEMPTED", "NODE_FAIL")
 GONE_ANSWERS = 3  # consecutive answers after which a job has failed
 
+
 # --- in the driver ----------------------------------------------------------------------------------------------------
-FIND_EARLIER_JOBS = Patch(  # run_job; query_job_status_squeue and _sacct, which look for this run's name alone
-    SLURM,
-    upstream="""Find the jobs of a main process that was killed
-
-Where the main process is killed (a login node reboots) its SLURM jobs run on. The next run submits them all a second
-time, and two jobs write one output. Please look for living jobs with the same comment and working directory in the
-queue before submitting, adopt them, and query their states under the names of their runs too (a comment in #109 plans
-to let a run name the previous one).""",
-    until="the plugin looks for a job's comment in the queue before it submits the job",
-)
-WAIT_FOR_CONTROLLER = Patch(  # run_job
-    SLURM,
-    upstream="https://github.com/snakemake/snakemake-executor-plugin-slurm/issues/320",  # and 313
-    until="sbatch is repeated while the controller is away or takes no more jobs, without using up an attempt",
-)
-UNIQUE_COMMENTS = Patch(  # get_job_wildcards
-    SLURM,
-    upstream="""Two jobs can have one comment
-
-get_job_wildcards joins wildcards by "_": the wildcards ("a_b", "c") and ("a", "b_c") make one comment and one folder of
-logs, and so do the jobs of two configurations that differ in the outputs' folder. Please join by a sign that wildcards
-cannot have, and add a digest of the outputs.""",
-    until="a comment says which outputs a job makes",
-)
-CANCEL_AT_ONCE = Patch(  # cancel
-    SLURM,
-    upstream="""An interrupted run submits all its jobs before it cancels them
-
-On SIGINT `shutdown(wait=True)` of the submission threads goes through all pending jobs first. Please call
-`self._job_submission_executor.shutdown(cancel_futures=True)`, then cancel by the run's name, which has the jobs whose
-ids the plugin has not heard of yet.""",
-    until="the plugin drops pending submissions when it is interrupted",
-)
-KEEP_MIN_JOB_AGE = Patch(  # get_min_job_age
-    SLURM,
-    upstream="""MinJobAge is asked for anew with every status check
-
-Where `scontrol show config` fails once (the controller restarts) get_min_job_age is None, and the status query falls
-back to sacct. A cluster without accounting has a sacct that cannot answer, and all jobs count as lost. Please keep the
-first answer for the run.""",
-    until="the plugin keeps the answer for the run",
-)
-GIVE_UP_GONE_JOBS = Patch(  # query_job_status
-    SLURM,
-    upstream="""A preempted job that SLURM does not requeue is waited for without end
-
-PREEMPTED and, with --slurm-requeue, NODE_FAIL are left to SLURM (#109, #411). Where the partition does not requeue, the
-state stays and the run never ends; the same holds for a job that the controller has forgotten. Please count such a job
-as failed after several status checks in a row.""",
-    until="the plugin gives up jobs that stay in these states",
-)
-LOOK_AGAIN_SOON = Patch(  # next_seconds_between_status_checks
-    SLURM,
-    upstream="""An upper bound for the time between status checks
-
-next_seconds_between_status_checks grows by 10 s up to 180 s until a job has succeeded, so that a failed job is tried
-again three minutes later. Please make max_sleep_time a setting.""",
-    until="the bound (max_sleep_time) is a setting",
-)
-
-# --- on a node --------------------------------------------------------------------------------------------------------
-REFUSE_CHANGED_JOBS = Patch(  # run_job
-    JOBSTEP,
-    upstream="""A job runs with what was changed after its submission
-
-On its node a job reads the workflow anew. Code or configuration that was edited while it waited in the queue is what
-runs, and the main process records it under the old one. Please compare a digest of the job (command, inputs, outputs,
-params) with the one at its submission, and fail where they differ.""",
-    until="a job brings the plan that it was submitted with and refuses another",
-)
-KEEP_SLURM_CONF = Patch(  # subprocess.Popen
-    JOBSTEP,
-    upstream="https://github.com/snakemake/snakemake-executor-plugin-slurm/issues/334",  # and 164
-    until="the plugin keeps SLURM_CONF for srun",
-)
-
-
 def refuse(workflow: Any) -> None:
     """Raises SteleError for options by which jobs would share a name, and for paths that nodes would not find."""
     extra = {str(getattr(rule.resources.get("slurm_extra"), "raw", "")) for rule in workflow.rules}
@@ -124,7 +48,7 @@ def refuse(workflow: Any) -> None:
 
 def patch_driver(workflow: Any) -> None:
     """Applies all patches of the driver, which need one another. Raises SteleError as `refuse` does."""
-    if not FIND_EARLIER_JOBS.applies():  # like all other patches of this plugin
+    if not applies(SLURM):  # like all other patches of this plugin
         return
     refuse(workflow)
     plugin, earlier = sys.modules["snakemake_executor_plugin_slurm"], EarlierJobs()
@@ -219,14 +143,15 @@ def _at_once(cancel: Any) -> Any:
     return run
 
 
+# --- on a node --------------------------------------------------------------------------------------------------------
 def patch_node() -> None:
     """Applies the patches on a node; does nothing if an executor other than SLURM's runs the job."""
     if "slurm-jobstep" not in sys.argv:
         return
     plugin = sys.modules["snakemake_executor_plugin_slurm_jobstep"]
-    if KEEP_SLURM_CONF.applies():
+    if applies(JOBSTEP):
         plugin.subprocess = _Subprocess()
-    if REFUSE_CHANGED_JOBS.applies() and not FIND_EARLIER_JOBS.misfit():  # the driver notes what it submits
+    if applies(JOBSTEP) and not misfit(SLURM):  # the driver notes what it submits
         plugin.Executor.run_job = _unchanged(plugin.Executor.run_job)
     record_on_nodes()
 

@@ -20,89 +20,12 @@ from stele.command.worker import child_of
 from stele.errors import SteleError, nearest
 from stele.plan.plan import Plan
 from stele.snakemake_support import locks
-from stele.snakemake_support.patches import SNAKEMAKE, Patch
+from stele.snakemake_support.patches import SNAKEMAKE, applies
 from stele.snakemake_support.run_tables import RENDERING
 
 DEFAULT_RATE = (100, 1)  # jobs in seconds: Snakemake's own --max-jobs-per-timespan
 FORMATS = ("md", "tex", "csv", "html")  # of a table
 LONGEST_WAIT = 2.0  # longest time in seconds between two measurements of a job's memory
-
-RATE_LIMIT = Patch(
-    SNAKEMAKE,
-    # about the passes that the limiter starts; its timers are the other half:
-    upstream="https://github.com/snakemake/snakemake/pull/3744",
-    until="the scheduler starts a timer only where the limit has held jobs back, or --max-jobs-per-timespan can be off",
-)
-DEFAULT_RESOURCES = Patch(
-    SNAKEMAKE,
-    upstream="https://github.com/snakemake/snakemake/issues/3429",
-    until="--default-resources on the command line adds to a profile's, so that a profile can hold ours",
-)
-MISSING_TARGET = Patch(
-    SNAKEMAKE,
-    upstream="""Name the nearest targets in MissingRuleException
-
-`snakemake results/tabel_1.md` ends in "No rule to produce results/tabel_1.md". A workflow with some hundred targets has
-one whose name differs by a letter. Please let a workflow add a hint, for instance by a function
-`workflow.missing_target_hint(file) -> str` that MissingRuleException calls when it is printed (it is also raised, and
-caught, for files that exist, so a hint should not be computed before).""",
-    until="Snakemake names the nearest targets, or lets a workflow do so",
-)
-REMOVED_INPUT = Patch(
-    SNAKEMAKE,
-    upstream="""Make the removed input of a target that shows it
-
-If somebody removes `table_1.md`, `snakemake report` says "Nothing to be done" while report.html exists: a missing file
-is made only if it is a target, or if a job that has to run reads it. That suits intermediate files, and not those that
-a report shows. Please let a rule say that its job has to run if an input is missing.""",
-    until="a rule can say so",
-)
-ERROR_OF_INPUT = Patch(
-    SNAKEMAKE,
-    upstream="""Print no traceback for a WorkflowError of an input function
-
-A function of a rule that finds a mistake in the user's files raises an exception with a message for the user.
-InputFunctionException prints a traceback of the workflow's own code below it. Please leave the traceback out for a
-WorkflowError, as for one that is raised while the Snakefile is read.""",
-    until="an input function can raise an error that is printed without a traceback",
-)
-LOCKED_BY = Patch(
-    SNAKEMAKE,
-    upstream="""Say in LockException which process holds the lock
-
-"Directory cannot be locked" does not say by whom, so that a user cannot tell a living run from a killed one's lock.
-Please write process, host and time into the lock, and say them.""",
-    until="the lock names its process",
-)
-JOB_PROCESSES = Patch(  # shell._processes
-    SNAKEMAKE,
-    upstream="""SIGINT does not reach the jobs of the local executor
-
-`kill -INT` of Snakemake waits for all local jobs: Executor.cancel only shuts its pool down. A terminal's Ctrl-C reaches
-them as members of the foreground process group. Please send the signal on to the processes of running jobs, and kill
-those that have not ended some seconds later.""",
-    until="the local executor's cancel ends its jobs",
-)
-RECORD_ON_NODES = Patch(
-    SNAKEMAKE,
-    upstream="""A job that outlives the main process leaves no metadata
-
-PersistenceBase.finished returns at once unless the mode is DEFAULT, so the record of a remote job is written by the
-main process only. Where that is killed (a login node reboots) its SLURM jobs run on and finish, but the next run finds
-outputs without metadata and runs them again. Please let the job itself write its record where the persistence
-directory is shared (`--shared-fs-usage persistence`).""",
-    until="PersistenceBase.finished writes in every mode",
-)
-
-BENCHMARKED_PROCESSES = Patch(
-    SNAKEMAKE,
-    upstream="""Let a workflow say which processes a benchmark measures
-
-BenchmarkTimer measures the process of a job and its children. Where a job asks a server on the same host to do its work
-(a daemon that has large libraries loaded), the benchmark file has the memory and CPU time of the client, some
-megabytes. Please let a workflow add processes, for instance by a function `pids(pid) -> list[int]`.""",
-    until="a workflow can say which processes are a job's",
-)
 
 
 def drop_rate_limit(workflow: Any, local: bool) -> None:
@@ -112,7 +35,7 @@ def drop_rate_limit(workflow: Any, local: bool) -> None:
     hundreds of threads in a long run. A user's limit for a cluster stays. To be called when a run starts.
     """
     scheduler, limit = workflow.scheduler, workflow.scheduling_settings.max_jobs_per_timespan
-    if scheduler.job_rate_limiter is None or not RATE_LIMIT.applies():
+    if scheduler.job_rate_limiter is None or not applies(SNAKEMAKE):
         return
     if local or (limit.max_jobs, limit.timespan) == DEFAULT_RATE:
         scheduler.job_rate_limiter = None
@@ -120,7 +43,7 @@ def drop_rate_limit(workflow: Any, local: bool) -> None:
 
 def add_default_resources(workflow: Any) -> None:
     """Adds, on a cluster, our default resources to the user's --default-resources; call it before rules are read."""
-    if resources.VARIABLE in os.environ and DEFAULT_RESOURCES.applies():
+    if resources.VARIABLE in os.environ and applies(SNAKEMAKE):
         users = workflow.resource_settings._parsed_default_resources
         for name, value in resources.defaults().items():
             if name not in users or users[name].raw is None:  # a function of Snakemake's own
@@ -132,7 +55,7 @@ def add_sbatch_options(workflow: Any) -> None:
 
     A rule's own options come last, since sbatch uses the last value of a repeated option.
     """
-    if resources.VARIABLE not in os.environ or not DEFAULT_RESOURCES.applies():
+    if resources.VARIABLE not in os.environ or not applies(SNAKEMAKE):
         return
     default = workflow.resource_settings._parsed_default_resources["slurm_extra"]
     users = "" if default.raw == resources.SIGNAL else _options(default.raw)
@@ -159,7 +82,7 @@ def _options(text: str) -> str | None:
 
 def name_nearest_targets(plan: Plan, workflow) -> None:
     """Makes Snakemake's error for a file that no rule makes name the nearest targets."""
-    if not MISSING_TARGET.applies():
+    if not applies(SNAKEMAKE):
         return
     from snakemake import dag
     from snakemake.exceptions import MissingRuleException
@@ -188,13 +111,13 @@ def make_removed_results_again() -> None:
                 self.forcefiles.update(path for path in job.input if not os.path.exists(path))
         await update(self, create_inventory)
 
-    if REMOVED_INPUT.applies():
+    if applies(SNAKEMAKE):
         DAG.update_needrun = update_with_removed
 
 
 def leave_out_tracebacks() -> None:
     """Makes Snakemake's error for an input function that raises SteleError end with the message."""
-    if not ERROR_OF_INPUT.applies():
+    if not applies(SNAKEMAKE):
         return
     from snakemake import rules
 
@@ -207,7 +130,7 @@ def leave_out_tracebacks() -> None:
 
 def name_living_run() -> None:
     """Makes Snakemake's error for a locked folder name the run that works in it, if known."""
-    if not LOCKED_BY.applies():
+    if not applies(SNAKEMAKE):
         return
     from snakemake import exceptions
 
@@ -253,7 +176,7 @@ def measure_children_of_worker(path: str) -> None:
     Measuring a process with torch takes hundredths of a second. So it is measured after 0.5, 1 and 2 seconds, then
     every 2 seconds; Snakemake alone would measure it thirty times in the first 15 seconds.
     """
-    if not BENCHMARKED_PROCESSES.applies():
+    if not applies(SNAKEMAKE):
         return
     from snakemake import benchmark
 
@@ -284,7 +207,7 @@ def measure_children_of_worker(path: str) -> None:
 
 def record_on_nodes() -> None:
     """Makes a job on a node write Snakemake's own metadata of it, as otherwise only the main process does."""
-    if not RECORD_ON_NODES.applies():
+    if not applies(SNAKEMAKE):
         return
     from snakemake.persistence import PersistenceBase
 
@@ -316,7 +239,7 @@ interrupted = threading.Event()
 
 def end_jobs_when_interrupted() -> None:
     """Makes SIGINT end this process's jobs as well; call it in the main thread, before the first job."""
-    if JOB_PROCESSES.applies():
+    if applies(SNAKEMAKE):
         signal.signal(signal.SIGINT, _interrupt)
 
 
