@@ -57,21 +57,16 @@ TORCH = (  # for rules whose environment is `torch`
     "faiss",
 )
 REQUEST_TIMEOUT = 10.0  # seconds that a client may take to say what it wants
-SOCKET_PATH = 107  # bytes of sun_path, without the zero that ends it: unix(7)
 
 
 def start(modules: Iterable[str]) -> str:
     """Starts a worker that loads some modules and ends with this process; returns the path of its socket.
 
-    If TMPDIR is too long for the path of a socket, the socket is in /tmp, in a folder that only this user can access.
+    The socket is in a folder of /tmp that only this user can access, since the path of a socket has 107 bytes at most.
     """
     from stele.command.parent_watch import identity
 
-    folder = Path(tempfile.mkdtemp(prefix="stele-"))
-    path = folder / "worker"
-    if len(os.fsencode(path)) > SOCKET_PATH:
-        folder.rmdir()
-        path = Path(tempfile.mkdtemp(prefix="stele-", dir="/tmp")) / "worker"
+    path = Path(tempfile.mkdtemp(prefix="stele-", dir="/tmp")) / "worker"
     server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     server.bind(str(path))
     server.listen(64)
