@@ -13,7 +13,7 @@ from stele.catalogue.schema.costs import Growing, RuleFacts, Size, rule_facts
 from stele.cluster import settings
 from stele.cluster.requests import estimate
 from stele.cluster.sinfo import Resources
-from stele.cluster.work import Work, device, is_users_text, seconds, text_bytes
+from stele.cluster.work import Work, device, seconds
 from stele.plan.plan import Plan
 
 # replaces the facts of a rule that trains or encodes, at a generated scale
@@ -23,7 +23,6 @@ GENERATED = {"gpus": None, "mem_mb": 2_000, "each_mb": 2_000, "minutes": 240}
 SIGNAL, GPU_SIGNAL = "--signal=TERM@120", "--signal=TERM@300"
 DAY = 24 * 60
 MARGIN = 1.3  # requested memory divided by its estimate
-TIMES = 10  # most bytes of memory or disk per byte of the user's texts (assumed)
 VARIABLE = "STELE_ON_CLUSTER"  # set by the slurm profile
 OfWildcards = Callable[[Any], int]
 
@@ -109,18 +108,6 @@ def _by_work(rule: str, plan: Plan, size: Callable[[Work | None], int]) -> OfWil
     return lambda wildcards: size(estimate(plan, rule, dict(wildcards.items())))
 
 
-def _at_most(usual: int, rule: str, plan: Plan) -> OfWildcards | int:
-    """Usual size in MB, or a function that lowers it for jobs whose cost is counted by small texts of the user."""
-
-    def megabytes(wildcards: Any) -> int:
-        named = dict(wildcards.items())
-        if not is_users_text(plan, rule, named):
-            return usual
-        return min(usual, 1000 + round(TIMES * text_bytes(plan, rule, named) / 1e6))
-
-    return megabytes if plan.settings.config.user_data else usual
-
-
 def job_resources(rule: str, plan: Plan) -> Resources:
     """Resources for the `resources:` of a rule.
 
@@ -129,15 +116,11 @@ def job_resources(rule: str, plan: Plan) -> Resources:
     known, number = _facts(rule, plan), gpus(rule, plan)
     nodes, kind = _named("nodes", rule, plan.settings.generated) or 1, "gpu" if number else "cpu"
     disk = disk_mb(rule, plan) if known.disk_mb == "estimated" else _size(known.disk_mb, plan)
-    if isinstance(disk, int):
-        disk = _at_most(disk, rule, plan)
     requested = _placed(number, nodes, kind) if rule_facts(rule).gpus else {}
     memory = _size(known.mem_mb, plan, known.each_mb * max(number, 1))
     # at the papers' sizes a GPU's job requests the same for every model; an adaptation is of one encoder
     if known.gpus and not plan.settings.generated and (not number or plan.settings.config.adapt):
         memory = memory_mb(rule, plan, memory, known.each_mb * number)
-    elif isinstance(memory, int):
-        memory = _at_most(memory, rule, plan)
     if memory is not None:
         requested["mem_mb"] = growing(memory, 1000 * settings.read().most("gigabytes", kind))
     if disk is not None:

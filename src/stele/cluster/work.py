@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from stele import catalogue
-from stele.catalogue.datasets import ALL
 from stele.catalogue.schema.costs import Checkpoint, Costs, Device
 from stele.catalogue.schema.datasets import Dataset
 from stele.cluster.sizes import UNKNOWN, shape_of
@@ -131,13 +130,6 @@ def is_users_text(plan: Plan, rule: str, wildcards: Mapping[str, str]) -> bool:
     """Whether a job's cost is counted only by the user's own texts."""
     read = texts(plan, rule, wildcards)
     return bool(read) and all(plan.data.users_folder(name) for name in read)
-
-
-def text_bytes(plan: Plan, rule: str, wildcards: Mapping[str, str]) -> float:
-    """Bytes of plain text by which a job's cost is counted."""
-    part = wildcards.get("part", ALL)
-    codes = plan.mining.part_codes(wildcards["method"], part) if "method" in wildcards else [part]
-    return sum(plan.corpora.bytes_of_text(name, code) for name in texts(plan, rule, wildcards) for code in codes)
 
 
 def from_catalogue(plan: Plan, rule: str, wildcards: Mapping[str, str]) -> list[str]:
