@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 from stele.artifacts.record_shape import MANIFEST, SEAL, is_users_words, rebuild, seal_problem
 from stele.artifacts.records import Record
 from stele.errors import Damaged, SteleError
-from stele.files.atomic import MARK, RECORD
-from stele.files.digests import BLOCKS, WHOLE, FileFacts, block_digest, digest, facts_digest, files_digest, sha256
+from stele.files.atomic import RECORD
+from stele.files.digests import BLOCKS, WHOLE, FileFacts, block_digest, digest, facts_digest, sha256
 from stele.files.reading import read_note
 
 VERIFY_WHOLE = "STELE_VERIFY_INPUTS"  # 1: check files whole
@@ -95,10 +95,6 @@ def _damages_of(record: Record, path: Path, whole: bool, key: str) -> Iterator[D
     if isinstance(record.get("metrics"), dict) and record["content"] != digest(record["metrics"]):
         yield Damage(path, "its values are not those that were scored", path, job)
     files = outputs(record)
-    if whole and not files and path.name == RECORD:  # of an older record; with or without its curve files
-        curves = {f"curve.{suffix}" for suffix in ("csv", "svg", "png", "pdf")}
-        if record["content"] not in [files_digest(path.parent, {RECORD, MARK} | more) for more in (set(), curves)]:
-            yield Damage(path.parent, "its files differ from those written", path, job)
     if job.startswith("sources ") and record["content"] != facts_digest(files, record.get("collection")):
         yield Damage(path, "its list of files is not the one that was written", path, job)
     for name, facts in files.items():
