@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 
 from stele.cluster.cost import Cost
 from stele.command import arguments, cli
-from stele.command.arguments import Datasets, Job, Number, Positional, Record, Seed, Some, Whole
+from stele.command.arguments import Datasets, Job, Positional, Record, Seed, Some
 from stele.command.parse import job_type, parse
 from stele.errors import SteleError, UsageError
 from stele.files.atomic import atomic_file
@@ -26,8 +26,8 @@ class Try(Job):
     encoder: Record | None = None
     mirrors: tuple[str, ...] | None = None
     recipe: str = "{}"
-    limit: Whole | None = None
-    level: Number = 0.5
+    limit: int | None = None
+    level: float = 0.5
     seed: Seed = 0
     strict: bool = False
     format: Literal["text", "csv"] = "text"
@@ -56,8 +56,12 @@ def test_a_line_is_read_as_the_shell_gives_it(line, values):
     [
         ([], "missing: BENCHMARK"),
         (["x", "--limmit", "3"], "--limmit. Did you mean --limit?"),
-        (["x", "--limit", "1.0"], "--limit: '1.0' is not a whole number"),
-        (["x", "--seed", "a", "--level", "nan"], "--level: 'nan' is not a number\n--seed: 'a' is not a whole"),
+        (
+            ["x", "--limit", "1.5"],
+            "--limit: Input should be a valid integer, unable to parse string as an integer (found '1.5')",
+        ),
+        (["x", "--seed", "a", "--level", "nan"], "--level: Input should be a finite number (found 'nan')\n--seed: "),
+        (["x", "--seed", str(2**32)], "--seed: Input should be less than or equal to 4294967295"),
         (["x", "--seed", "-1"], "--seed: Input should be greater than or equal to 0"),
         (["x", "--languages"], "--languages requires at least 1"),
         (["x", "--encoder"], "--encoder requires an argument"),
@@ -121,24 +125,6 @@ def test_a_count_below_1_and_a_seed_below_0_are_refused_by_every_command():
             if field := fields.get(name):
                 with pytest.raises(ValueError, match=f"greater than or equal to {least}"):
                     TypeAdapter(Annotated[field.annotation, *field.metadata, name]).validate_python(least - 1)
-
-
-@pytest.mark.parametrize("text", ["١", "1_0", " 1", "1.0", "", "+1", "9" * 19, "0x1"])
-def test_a_whole_number_has_the_digits_0_to_9(text):
-    with pytest.raises(ValueError):
-        arguments.whole(text)
-
-
-@pytest.mark.parametrize("text", ["٠.٥", "1_0.5", "nan", "inf", "1e999", "", "0,5"])
-def test_a_number_is_finite_and_has_the_digits_0_to_9(text):
-    with pytest.raises(ValueError):
-        arguments.number(text)
-
-
-def test_a_seed_is_one_that_all_generators_take():
-    assert arguments.seed(str(2**32 - 1)) == 2**32 - 1
-    with pytest.raises(ValueError, match="a seed of at most 4294967295"):
-        arguments.seed("1" * 12)
 
 
 @pytest.mark.parametrize(

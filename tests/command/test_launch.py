@@ -20,11 +20,11 @@ from tests.waiting import PATIENCE, wait_for
 # a command that several processes share, in place of the real one; --fail is what the second process does
 PROBE = '''"""A command for the tests."""
 import json, logging, os, pathlib, time
-from stele.command.arguments import Job, Number
+from stele.command.arguments import Job
 from stele.errors import SteleError
 class Probe(Job):
     fail: str = ""
-    sleep: Number = 0
+    sleep: float = 0
 def run(args: Probe) -> None:
     log, rank = logging.getLogger(__name__), os.environ["RANK"]
     log.info("begins"), log.warning("is warm")

@@ -21,10 +21,10 @@ from tests.waiting import PATIENCE, wait_for
 
 PROBE = '''"""A command for the tests."""
 import os, sys, time
-from stele.command.arguments import Job, Number, Whole
+from stele.command.arguments import Job
 class Probe(Job):
-    sleep: Number = 0
-    code: Whole = 0
+    sleep: float = 0
+    code: int = 0
 def run(args: Probe) -> None:
     print("torch" in sys.modules, os.getcwd(), os.environ.get("MARK"), flush=True)
     print("to stderr", file=sys.stderr, flush=True)

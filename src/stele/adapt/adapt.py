@@ -53,7 +53,7 @@ from stele.catalogue.schema.languages import Language
 from stele.catalogue.user_documents import by_language
 from stele.claims.judging.estimate import FEWEST_SEEDS
 from stele.cluster.sizes import shape_of
-from stele.command.arguments import Job, Number, Positional, Some, Whole
+from stele.command.arguments import Job, Positional, Some
 from stele.config.user_models import encoding_of, model_of
 from stele.errors import SteleError, check_known
 from stele.evaluate.evaluate import (
@@ -90,12 +90,12 @@ class Adapt(Job):
     """Folders of your own data sets, in BEIR's or MTEB's layout; each is named after its folder."""
     languages: Some[str] | None = None
     """Languages to evaluate in; default: the documents' languages."""
-    seeds: Whole | None = Field(
+    seeds: int | None = Field(
         None, description=f"Number of seeds of each method; default: {SEEDS}, or as many as before."
     )
-    hours: Number | None = None
+    hours: float | None = None
     """Hours of all trainings together; the number of steps is computed from them."""
-    steps: Whole | None = None
+    steps: int | None = None
     """Training steps of the first method, in place of --hours."""
     name: str | None = None
     """Name of the adaptation; default: the encoder's name."""

@@ -18,7 +18,7 @@ from typing import Any, Literal, NamedTuple
 from stele.artifacts.results import RunKey
 from stele.catalogue import read_yaml
 from stele.claims.judging.pairs import references_of
-from stele.command.arguments import Job, Some, SpecsFolder, Whole
+from stele.command.arguments import Job, Some, SpecsFolder
 from stele.config.model import parse_config
 from stele.errors import check_known
 from stele.files.formats import amount, table, write_csv
@@ -76,7 +76,7 @@ class PlanClaims(Job):
     """Plan only the papers' main claims."""
     scale: str | None = None
     """Scale to plan; default: the scale that a run would choose."""
-    seeds: tuple[Whole, Whole] | None = None
+    seeds: tuple[int, int] | None = None
     """Numbers of seeds of pretraining and of fine-tuning; default: the seeds of --config."""
     config: Path = Path("config.yaml")
     """Configuration to plan."""

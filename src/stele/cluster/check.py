@@ -24,7 +24,7 @@ from typing import Any
 import yaml
 
 from stele.cluster import settings, sinfo, squeue
-from stele.command.arguments import Job, Number
+from stele.command.arguments import Job
 from stele.errors import SteleError
 from stele.files.atomic import atomic_file
 from stele.files.digests import files_digest
@@ -60,7 +60,7 @@ class Item:
 class Check(Job):
     folder: Path = Path()
     """Folder, visible to the nodes, for the temporary folder of the test; default: this folder."""
-    minutes: Number = 60
+    minutes: float = 60
     """Most minutes to wait, including the time in the queue."""
 
 

@@ -1,20 +1,18 @@
 """A command's job: one typed class that defines its command line, its help and its page in the docs.
 
 A field is a flag: its name and type determine how it is written, a default makes it optional, and the text below it is
-its help. The types here are shared by several jobs: numbers as they are written in files, records, outputs that can be
-written. A value that a type refuses is wrong usage; an output that must not be written raises SteleError.
+its help. The types here are shared by several jobs: counts, seeds, records, outputs that can be written. A value that a
+type refuses is wrong usage; an output that must not be written raises SteleError.
 
     class Finetune(Job):
         encoder: Record
         seed: Seed
-        limit: Whole | None = None
+        limit: Count | None = None
 """
 
 import ast
 import inspect
-import math
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -22,7 +20,7 @@ from textwrap import dedent
 from typing import Annotated, Any, TypeVar
 
 from cyclopts import Parameter
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo
 
 from stele.errors import SteleError
 from stele.files.atomic import RECORD, check_marked, check_record, check_replaceable, is_made
@@ -36,7 +34,7 @@ POSITIONAL = "positional"
 class Job(BaseModel):
     """The inputs, the recipe, the seed and the outputs of one run of a command."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=())
+    model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=(), allow_inf_nan=False)
 
     @classmethod
     def __pydantic_init_subclass__(cls, **_: Any) -> None:
@@ -57,36 +55,6 @@ class Job(BaseModel):
                     case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
                         field = cls.model_fields[name]
                         field.description = inspect.cleandoc(text)
-
-
-def whole(text: str) -> int:
-    """Parses a whole number in the digits 0 to 9. Raises ValueError for other text.
-
-    >>> whole("-12")
-    -12
-    """
-    if not re.fullmatch(r"-?[0-9]{1,18}", text):
-        raise ValueError(f"{text!r} is not a whole number of at most 18 digits 0 to 9")
-    return int(text)
-
-
-def seed(text: str) -> int:
-    """Parses a seed that all random number generators accept. Raises ValueError for other text."""
-    if (value := whole(text)) > LARGEST_SEED:
-        raise ValueError(f"want a seed of at most {LARGEST_SEED}, found {text}")
-    return value
-
-
-def number(text: str) -> float:
-    """Parses a finite number in the digits 0 to 9. Raises ValueError for other text."""
-    if not re.fullmatch(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?", text) or not math.isfinite(float(text)):
-        raise ValueError(f"{text!r} is not a number")
-    return float(text)
-
-
-def _read(parse: Callable[[str], Any]) -> BeforeValidator:
-    """Validator that parses a value of the command line if it is text; other values pass unchanged."""
-    return BeforeValidator(lambda value: parse(value) if isinstance(value, str) else value)
 
 
 def ends_in(*endings: str) -> AfterValidator:
@@ -170,10 +138,8 @@ def named_paths(arguments: Sequence[str], option: str, form: str = "LANGUAGE=REC
 
 Positional = Annotated[T, POSITIONAL]  # these fields come first
 Some = Annotated[tuple[T, ...], Parameter(consume_multiple=1)]  # at least one
-Whole = Annotated[int, _read(whole)]
-Count = Annotated[int, _read(whole), Field(ge=1)]
-Seed = Annotated[int, _read(seed), Field(ge=0, description="Seed of all random choices.")]
-Number = Annotated[float, _read(number)]
+Count = Annotated[int, Field(ge=1)]
+Seed = Annotated[int, Field(ge=0, le=LARGEST_SEED, description="Seed of all random choices.")]
 Record = Annotated[Path, Parameter(metavar="RECORD")]
 Name = Annotated[str, AfterValidator(partial(relative, where="name of files"))]  # part of an output's name
 FigureFile = Annotated[Path, ends_in(".svg", ".pdf", ".png"), AfterValidator(check_marked)]

@@ -15,7 +15,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from stele.command.arguments import Job, Whole
+from stele.command.arguments import Job
 from stele.command.parent_watch import JOB, identity
 from stele.command.parse import parse
 from stele.errors import SteleError
@@ -35,9 +35,9 @@ SHUTDOWN_TIMEOUT = 600
 class Resources(Job):
     """Resources of a job: nodes, and on each node GPUs (0: none requested) and CPU threads."""
 
-    nodes: Annotated[Whole, Field(ge=1)] = 1
-    gpus: Annotated[Whole, Field(ge=0)] = 0
-    cpus: Annotated[Whole, Field(ge=1)] = 1
+    nodes: Annotated[int, Field(ge=1)] = 1
+    gpus: Annotated[int, Field(ge=0)] = 0
+    cpus: Annotated[int, Field(ge=1)] = 1
 
     @property
     def processes_per_node(self) -> int:

@@ -19,7 +19,7 @@ from stele import progress
 from stele.artifacts import records
 from stele.artifacts.documents import read_batches
 from stele.artifacts.knowledge_base import ENTITIES_SCHEMA, LEAST_MB, LINKS, LINKS_SCHEMA, PAGES, PAGES_SCHEMA, database
-from stele.command.arguments import Job, NewRecord, Record, Some, Whole, record_of
+from stele.command.arguments import Job, NewRecord, Record, Some, record_of
 from stele.corpora.dumps import resolve_titles
 from stele.corpora.wikitext.titles import Site
 from stele.errors import SteleError, unknown
@@ -44,9 +44,9 @@ class KnowledgeBase(Job):
     """Records of all shards of the wiki's documents, in order."""
     page_entities: Record
     """record.json of `corpora page_entities`."""
-    memory_mb: Whole
+    memory_mb: int
     """Memory of the job in MB; joins that need more use the disk."""
-    threads: Whole
+    threads: int
     """CPU threads of the joins."""
     output: Annotated[NewRecord, record_of(JOB)]
 

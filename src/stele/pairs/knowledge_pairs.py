@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 from stele import progress
 from stele.artifacts import records
 from stele.artifacts.documents import read_chosen
-from stele.command.arguments import NewRecord, Whole, record_of
+from stele.command.arguments import NewRecord, record_of
 from stele.files.atomic import atomic_directory
 from stele.files.digests import text_number
 from stele.pairs.methods import KnowledgeMethod, load_method
@@ -51,9 +51,9 @@ OVERDRAW = 2  # candidates read for each wanted pair in the first round: some wi
 
 class KnowledgePairs(inputs.PartJob):
     output: Annotated[NewRecord, record_of(JOB)]
-    memory_mb: Whole
+    memory_mb: int
     """Memory of the job in MB; the join of links gets a quarter of it."""
-    threads: Whole = 1
+    threads: int = 1
     """CPU threads of the join of links."""
 
 

@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from stele.artifacts import records
-from stele.command.arguments import Job, NewRecord, Record, Whole, record_of
+from stele.command.arguments import Job, NewRecord, Record, record_of
 from stele.errors import SteleError
 from stele.files.atomic import atomic_directory, link_or_copy
 from stele.files.paths import inside
@@ -18,7 +18,7 @@ class Snapshot(Job):
     """Name of the exported model."""
     encoder: Record
     """Record of the `pretraining pretrain` that kept the snapshot."""
-    step: Whole
+    step: int
     """Step after which the snapshot was kept."""
     output: Annotated[NewRecord, record_of(JOB)]
 

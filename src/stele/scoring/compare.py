@@ -26,7 +26,7 @@ from stele import catalogue
 from stele.artifacts import records
 from stele.benchmarks.arguments import data_folders, data_paths
 from stele.catalogue.schema.benchmarks import Benchmark
-from stele.command.arguments import Datasets, Job, Number, Seed, Some, Whole, ends_in, record_as_json
+from stele.command.arguments import Datasets, Job, Seed, Some, ends_in, record_as_json
 from stele.errors import SteleError, check_known
 from stele.evaluation import bootstrap, paired
 from stele.evaluation.comparison import Choices, Comparison, compare_all, of_one_benchmark, share_questions
@@ -59,9 +59,9 @@ class Compare(Job):
     """Significance test: fisher (randomisation test) or t_test."""
     correction: str = "holm"
     """Correction for several comparisons: holm, bonferroni or none."""
-    level: Number = 0.05
+    level: float = 0.05
     """Level of significance, between 0 and 1."""
-    permutations: Whole | None = Field(
+    permutations: int | None = Field(
         None, description=f"Permutations of the test fisher, at least {PERMUTATIONS:,}, the default."
     )
     seed: Seed = 0
