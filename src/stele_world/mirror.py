@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePath
 
-from stele.artifacts.records import GENERATED, start, write_record
+from stele.artifacts.records import GENERATED, write_record
 from stele.command.arguments import Job, Json, Seed, Some
 from stele.errors import SteleError
 from stele.files.atomic import (
@@ -63,7 +63,6 @@ def run(args: Mirror) -> None:
 
     check_files()
     # the world, and the folders that may be replaced
-    clock = start()
     block, languages = parse_object(args.world, "--world"), args.languages
     sizes = world_sizes(block)
     mirror = args.output.parent
@@ -92,7 +91,6 @@ def run(args: Mirror) -> None:
         args.output,
         job=JOB,
         inputs={},
-        clock=clock,
         seed=args.seed,
         labels=[GENERATED],
         outputs={os.path.relpath(path, mirror): facts for path, facts in written.items()},

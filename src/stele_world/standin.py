@@ -60,7 +60,6 @@ class Standin(ResumableJob):
 
 
 def run(args: Standin) -> None:
-    clock = records.start()
     import torch
 
     from stele.recipes.optimisation import Optimisation
@@ -114,7 +113,6 @@ def run(args: Standin) -> None:
         args.output,
         job=JOB,
         inputs=inputs,
-        clock=clock,
         seed=args.seed,
         labels=[records.GENERATED, records.STAND_IN],
         outputs={f"{below}/{name}": facts for name, facts in folder_facts(whole).items()},

@@ -30,7 +30,7 @@ def made(tmp_path, monkeypatch):
 
 
 def write(path, **facts):
-    records.write_record(path, job="test", inputs={}, clock=records.start(), **facts)
+    records.write_record(path, job="test", inputs={}, **facts)
     return path
 
 

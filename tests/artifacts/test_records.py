@@ -14,7 +14,7 @@ from tests.sealed import write_sealed
 
 
 def write(path, **facts):
-    records.write_record(path, job="test", inputs=facts.pop("inputs", {}), clock=records.start(), **facts)
+    records.write_record(path, job="test", inputs=facts.pop("inputs", {}), **facts)
     return json.loads(path.read_text())
 
 
@@ -87,7 +87,7 @@ def test_a_record_holds_all_that_it_was_made_from(tmp_path):
     def put(name, inputs=(), **facts):
         path = tmp_path / name / "record.json"
         path.parent.mkdir()
-        records.write_record(path, inputs={i.parent.name: i for i in inputs}, clock=records.start(), **facts)
+        records.write_record(path, inputs={i.parent.name: i for i in inputs}, **facts)
         return path
 
     data = put("data", job="sources dataset", dataset="cc100", part="sw", content="d", files={"a": "left out"})

@@ -161,9 +161,7 @@ def recorded(dataset, folder):
     """The record of a dataset that the test has written."""
     facts = folder_facts(folder)
     fields = {"dataset": dataset, "part": "all", "origin": "generated", "content": facts_digest(facts), "files": facts}
-    records.write_record(
-        folder / "record.json", job="sources dataset", inputs={}, clock=records.start(), labels=[], **fields
-    )
+    records.write_record(folder / "record.json", job="sources dataset", inputs={}, labels=[], **fields)
     return folder / "record.json"
 
 

@@ -125,7 +125,7 @@ def test_pages_of_one_id_are_refused(wiki, run):
 @pytest.mark.parametrize("command", ["wikipedia", "cc100", "page_entities"])
 def test_a_mistyped_record_is_noticed_before_the_work(tmp_path, capsys, monkeypatch, command):
     """The data lie beside the record that is meant; without them there would be another error."""
-    monkeypatch.setattr(f"stele.corpora.{command}.atomic_directory", lambda folder: pytest.fail("work was begun"))
+    monkeypatch.setattr("stele.artifacts.records.output_folder", lambda *_: pytest.fail("work was begun"))
     (tmp_path / "swwiki-1-pages-articles.xml").write_text("<mediawiki/>")
     (tmp_path / "sw.txt").write_text("Text.\n")
     (tmp_path / "x-wb_items_per_site.sql.gz").write_bytes(b"")

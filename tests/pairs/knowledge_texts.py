@@ -56,7 +56,7 @@ def knowledge(folder, articles, sources):
         )
     path = folder / "record.json"
     inputs = {f"documents:{n}": source for n, source in enumerate(sources, 1)}
-    records.write_record(path, job="made", inputs=inputs, clock=records.start(), content=files_digest(folder))
+    records.write_record(path, job="made", inputs=inputs, content=files_digest(folder))
     return path
 
 

@@ -32,7 +32,7 @@ def new_tokenizer():
 
 def record(folder, **facts):
     path = folder / "record.json"
-    records.write_record(path, job="made", inputs={}, clock=records.start(), content=files_digest(folder), **facts)
+    records.write_record(path, job="made", inputs={}, content=files_digest(folder), **facts)
     return path
 
 

@@ -55,6 +55,6 @@ def checkpoint(folder, *, head=True, pooler=True, seed=7):
 
 
 def recorded(folder, job="checkpoint", labels=("stand-in checkpoint",), **facts):
-    facts |= {"content": files_digest(folder), "labels": list(labels), "clock": records.start()}
+    facts |= {"content": files_digest(folder), "labels": list(labels)}
     records.write_record(folder / "record.json", job=job, inputs={}, **facts)
     return folder / "record.json"

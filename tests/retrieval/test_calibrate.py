@@ -117,7 +117,7 @@ def test_a_killed_job_goes_on_and_writes_the_same_bytes(
 def test_a_killed_job_goes_on_with_one_more_pair(run, tmp_path, monkeypatch):
     """What is learnt of a language or a pair is the same beside other pairs."""
     run("fr-en", "ar-en", output="whole")
-    killed(lambda: run("fr-en"), kill_at(calibrate.records, "write_folder_record"))
+    killed(lambda: run("fr-en"), kill_at(calibrate.records, "write_record"))
     ran, epoch = [], rotation.Adversarial.run_epoch
     monkeypatch.setattr(rotation.Adversarial, "run_epoch", lambda self: ran.append(self.key) or epoch(self))
     run("fr-en", "ar-en")

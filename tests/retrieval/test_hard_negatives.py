@@ -207,7 +207,7 @@ def test_who_is_searched_together():
         ("in_order", 1, 1),  # all searched
         ("atomic_write_json", 1, 1),  # a collection's files written, not yet declared whole
         ("in_order", 2, 0),  # the first collection is done
-        ("records.write_folder_record", 1, 0),  # everything but the record
+        ("records.write_record", 1, 0),  # everything but the record
     ],
 )
 def test_kill_9_and_again_gives_the_same_files(tmp_path, tuned, collection, crowded, monkeypatch, name, call, left):

@@ -75,7 +75,7 @@ def write_documents(folder: Path, pages: int) -> tuple[Path, np.ndarray]:
             sentences = [" ".join(words[i : i + SENTENCE]) + "." for i in range(0, len(words), SENTENCE)]
             sections = tuple(Section("section", first) for first in range(0, size, 7))
             writer.add(Document("en", str(number), sentences, [0], f"Page {number}", sections=sections))
-    records.write_record(folder / "record.json", job="made", inputs={}, clock=records.start(), **writer.counts)
+    records.write_record(folder / "record.json", job="made", inputs={}, **writer.counts)
     return folder / "record.json", sizes
 
 

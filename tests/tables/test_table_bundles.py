@@ -35,7 +35,7 @@ def build(folder, values: dict[str, float], model: str = "first"):
         write_run(folder_of_result / f"pt0-ft0/runs/{code}.trec.gz", [("q", [("d", 1.0)])], "t")
     searches = {code: {"language": code, "pool": code} for code in values}
     runs = {code: sha256(folder_of_result / f"pt0-ft0/runs/{code}.trec.gz") for code in values}
-    given = {"clock": records.start(), "benchmark": "mrtydi", "model": model, "setting": "zero_shot_marco"}
+    given = {"benchmark": "mrtydi", "model": model, "setting": "zero_shot_marco"}
     retrieval, of_seed = folder_of_result / "pt0-ft0/retrieval.json", folder_of_result / "pt0-ft0.json"
     (folder_of_result / "pt0-ft0/alpha.csv").write_text("alpha\n0.5\n")
     written = ["alpha.csv", *(f"runs/{code}.trec.gz" for code in values)]

@@ -13,7 +13,6 @@ from stele.catalogue import whole
 from stele.catalogue.schema.adaptation import AdaptationRules
 from stele.command.arguments import Job, NewRecord, Record, Some, record_of
 from stele.errors import SteleError
-from stele.files.atomic import atomic_directory
 from stele.files.digests import digest
 
 JOB = "hold_out"
@@ -28,7 +27,6 @@ class HoldOut(Job):
 
 
 def run(args: HoldOut) -> None:
-    clock = records.start()
     # digests of the held-out texts
     texts = [digest(sentences) for path in args.documents for _, sentences in read_sentences(path)]
     different, rules = list(dict.fromkeys(texts)), whole(AdaptationRules).held_out
@@ -45,16 +43,13 @@ def run(args: HoldOut) -> None:
             "per row, or separated by blank lines"
         )
     documents = chain.from_iterable(map(read_documents, args.documents))
-    with atomic_directory(args.output.parent, JOB) as folder:
+    inputs = {f"documents:{n}": path for n, path in enumerate(args.documents, 1)}
+    with records.output_folder(args.output, JOB, inputs) as (folder, facts):
         with DocumentWriter(folder) as writer:
             for document, is_of_side in zip(documents, of_side, strict=True):
                 if is_of_side:
                     writer.add(document)
-        records.write_folder_record(
-            folder / args.output.name,
-            job=JOB,
-            inputs={f"documents:{n}": path for n, path in enumerate(args.documents, 1)},
-            clock=clock,
+        facts.update(
             side=args.side,
             **{key: records.read_record(args.documents[0])[key] for key in ("corpus", "language")},
             **writer.counts,

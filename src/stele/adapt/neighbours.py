@@ -18,7 +18,6 @@ from stele.catalogue import whole
 from stele.catalogue.schema.adaptation import AdaptationRules
 from stele.command.arguments import EncoderJob, NewRecord, Some, named_paths, record_of
 from stele.errors import SteleError
-from stele.files.atomic import atomic_directory
 
 JOB = "neighbours"
 Pair = tuple[str, str]
@@ -31,7 +30,6 @@ class Neighbours(EncoderJob):
 
 
 def run(args: Neighbours) -> None:
-    clock = records.start()
     from stele.encoders.load import load_given_encoder
 
     documents = named_paths(args.documents, "--documents")
@@ -49,12 +47,9 @@ def run(args: Neighbours) -> None:
         folder.name.removeprefix("step-"): accuracies(load_given_encoder(args, folder), texts)
         for folder in (args.encoder.parent / "snapshots").glob("step-*")
     }
-    with atomic_directory(args.output.parent, JOB) as folder:
-        records.write_record(
-            folder / args.output.name,
-            job=JOB,
-            inputs={"encoder": args.encoder, **{f"documents:{code}": path for code, path in documents.items()}},
-            clock=clock,
+    inputs = {"encoder": args.encoder, **{f"documents:{code}": path for code, path in documents.items()}}
+    with records.output_folder(args.output, JOB, inputs) as (_, facts):
+        facts.update(
             languages=languages,
             snapshots=snapshots,
             left_out=sorted(documents.keys() - languages.keys()),

@@ -54,7 +54,6 @@ class Verdict(Job):
 
 
 def run(args: Verdict) -> None:
-    clock = records.start()
     settings, rules = parse_object(args.settings, "--settings"), whole(AdaptationRules)
     encoders = named_paths(args.encoders, "--encoders", "MODEL:SEED=RECORD")
     neighbours = named_paths(args.neighbours, "--neighbours", "MODEL:SEED=RECORD")
@@ -85,7 +84,6 @@ def run(args: Verdict) -> None:
             **{f"leakage:{key}": path for key, path in leakage.items()},
             **{f"documents:{n}": path for n, path in enumerate(args.documents, 1)},
         },
-        clock=clock,
         **{key: settings[key] for key in ("base", "methods", "control", "benchmarks", "looks", "seeds", "command")},
         budget={key: settings[key] for key in ("hours", "step_seconds")},
         rules={"alpha": ALPHA, "family": FAMILY, "bar": rules.bar, "fewest_seeds": FEWEST_SEEDS},

@@ -63,7 +63,6 @@ def run(args: Answer) -> None:
     from stele.answering.reading.windows import make_windows
     from stele.training.callbacks import restore_epoch
 
-    clock = records.start()
     # the recipe, the inputs and the state folder
     recipe = validate(AnsweringRecipe, parse_object(args.recipe, "--recipe"), "--recipe")
     benchmark_data = data_records(args.data)
@@ -116,7 +115,7 @@ def run(args: Answer) -> None:
         args.output,
         job=JOB,
         inputs=inputs,
-        clock=clock.set_back(*training.earlier),
+        earlier=training.earlier,
         seed=args.seed,
         model=args.model,
         benchmark=args.benchmark,

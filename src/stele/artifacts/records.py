@@ -11,9 +11,8 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, Self, TypedDict
@@ -21,7 +20,7 @@ from typing import Any, Self, TypedDict
 from stele.artifacts import record_shape
 from stele.artifacts.record_shape import NO_DIGEST, SEAL, check_seal, is_users_words, seal
 from stele.errors import SteleError
-from stele.files.atomic import atomic_write_json, check_record
+from stele.files.atomic import atomic_directory, atomic_write_json, check_record
 from stele.files.digests import FileFacts, digest, facts_digest, folder_facts, sha256
 from stele.files.reading import read_object
 
@@ -114,18 +113,6 @@ def encoding_notes(record: Mapping[str, Any]) -> list[str]:
     return list(encoded(record).get("encoding_notes", ()))
 
 
-@dataclass(frozen=True)
-class Clock:
-    """Start of a job: the wall-clock time in seconds and the CPU seconds used by then."""
-
-    wall: float
-    cpu: float
-
-    def set_back(self, wall: float, cpu: float) -> Self:
-        """Returns the clock set back by the wall-clock and CPU seconds that earlier runs of the job took."""
-        return Clock(self.wall - wall, self.cpu - cpu)
-
-
 def _peak_memory_mb() -> int:
     """Peak memory of this process alone, in MB; getrusage may report the peak of the parent process instead."""
     try:
@@ -135,14 +122,28 @@ def _peak_memory_mb() -> int:
         return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 
 
-def _cpu_seconds() -> float:
+def _seconds() -> tuple[float, float]:
+    """Wall-clock seconds since some fixed time, and CPU seconds of this process and its children."""
     itself, children = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
-    return itself.ru_utime + itself.ru_stime + children.ru_utime + children.ru_stime
+    return time.monotonic(), itself.ru_utime + itself.ru_stime + children.ru_utime + children.ru_stime
 
 
-def start() -> Clock:
-    """Starts the clock of a job."""
-    return Clock(time.monotonic(), _cpu_seconds())
+_begun = _seconds()  # of this process's job
+
+
+def begin() -> None:
+    """Begins a job: its records count the seconds from now on. The command line calls it before each command."""
+    global _begun
+    _begun = _seconds()
+
+
+os.register_at_fork(after_in_child=begin)  # the CPU seconds of a new process count from 0
+
+
+def spent(earlier: tuple[float, float] = (0.0, 0.0)) -> tuple[float, float]:
+    """Wall-clock and CPU seconds that this process's job has taken so far, with those of its `earlier` runs."""
+    wall, cpu = (now - begun for now, begun in zip(_seconds(), _begun, strict=True))
+    return wall + earlier[0], cpu + earlier[1]
 
 
 def _commit() -> str | None:
@@ -253,18 +254,19 @@ def write_record(
     *,
     job: str,
     inputs: Mapping[str, Path | str],
-    clock: Clock,
     labels: Iterable[str] = (),
     outputs: Mapping[str, FileFacts] | None = None,
+    earlier: tuple[float, float] = (0.0, 0.0),
     **facts: Any,
 ) -> None:
-    """Writes the record of a finished job.
+    """Writes the record of a finished job, with the seconds that it took since `begin` and in its `earlier` runs.
 
     `inputs` maps a name to the record (or file) of each input; labels are inherited from them. `outputs` maps the paths
     of written files, relative to the record's folder, to their `file_facts`, by which later jobs detect damage. Their
     digest is the record's `content`, unless the caller gives another.
     """
     check_record(Path(path), job)
+    wall, cpu = spent(earlier)
     if outputs is not None:
         facts = {"content": facts_digest(outputs), **facts, "outputs": outputs}
     record = {
@@ -276,8 +278,8 @@ def write_record(
         **software(),
         **_device(),
         "host": platform.node(),
-        "wall_seconds": round(time.monotonic() - clock.wall, 3),
-        "cpu_seconds": round(_cpu_seconds() - clock.cpu, 3),
+        "wall_seconds": round(wall, 3),
+        "cpu_seconds": round(cpu, 3),
         "peak_memory_mb": _peak_memory_mb(),
         "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
@@ -285,6 +287,16 @@ def write_record(
     os.utime(path)
 
 
-def write_folder_record(path: Path, **facts: Any) -> None:
-    """Writes the record of a finished job whose outputs are all files of the record's folder."""
-    write_record(path, outputs=folder_facts(path.parent), **facts)
+@contextmanager
+def output_folder(record: Path, job: str, inputs: Mapping[str, Path | str]) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Yields an empty folder for a job's files, and the facts of its record, to which the block adds.
+
+    At the end of the block, the folder with its record replaces that of `record`. The record lists all files of the
+    folder if there are any, or the facts' own `outputs`. Raises SteleError as `atomic_directory`.
+    """
+    with atomic_directory(record.parent, job) as folder:
+        facts: dict[str, Any] = {}
+        yield folder, facts
+        if "outputs" not in facts:
+            facts["outputs"] = folder_facts(folder) or None
+        write_record(folder / record.name, job=job, inputs=inputs, **facts)

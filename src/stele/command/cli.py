@@ -20,6 +20,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from stele.artifacts import records
 from stele.artifacts.integrity import check_inputs
 from stele.command.groups import ALONE, GROUPS
 from stele.errors import SteleError, UsageError, exhausted, unknown, without_threads
@@ -175,5 +176,6 @@ def _run(resources: Resources, package: str, stage: str, command: str, arguments
                 raise SteleError(f"{command} runs in one process; several can share {', '.join(valid)}")
             return launch.launch(resources, [stage, command, *arguments], trains)
         launch.with_gpus(resources, trains)
+    records.begin()
     module.run(job)
     return 0

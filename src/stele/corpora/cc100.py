@@ -16,7 +16,6 @@ from stele.artifacts.documents import Document, DocumentWriter
 from stele.command.arguments import Count, Job, NewRecord, Record, record_of
 from stele.corpora.dumps.dump_files import read_blocks
 from stele.errors import SteleError
-from stele.files.atomic import atomic_directory
 from stele.files.reading import find_file
 from stele.text.sentences import split_sentences, tidy
 
@@ -53,11 +52,10 @@ class Cc100(Job):
 
 def run(args: Cc100) -> None:
     """Writes the documents of one language. Raises SteleError if the file is damaged or not CC-100 text."""
-    clock = records.start()
     records.read_record(args.dataset)  # raises before the work starts
     source = find_file(args.dataset.parent, FILES, f"CC-100, {args.language}.txt.xz")
     dropped: Counter[str] = Counter()
-    with atomic_directory(args.output.parent, JOB) as folder:
+    with records.output_folder(args.output, JOB, {"dataset": args.dataset}) as (folder, facts):
         with progress.bar(source.stat().st_size, f"cc100 {args.language}", "B") as bar:
             # a line of white space separates documents, as the format intends
             texts = split_blank(read_texts(read_blocks(source, progress=bar.update), str(source), dropped))
@@ -67,11 +65,7 @@ def run(args: Cc100) -> None:
                     writer.add(document)
         if not writer.counts["documents"]:
             raise SteleError(f"{source}: found no document; want paragraphs, with empty lines between documents")
-        records.write_folder_record(
-            folder / args.output.name,
-            job=JOB,
-            inputs={"dataset": args.dataset},
-            clock=clock,
+        facts.update(
             labels=[records.LIMITED] if args.limit is not None else [],
             corpus=CORPUS,
             language=args.language,

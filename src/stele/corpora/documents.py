@@ -31,7 +31,6 @@ from stele.corpora import cc100, wikipedia
 from stele.corpora.dumps.dump_files import DumpFiles, find_dump, missing_pages
 from stele.corpora.dumps.xml_dump import read_dump
 from stele.errors import SteleError
-from stele.files.atomic import atomic_directory
 from stele.files.digests import text_number
 from stele.files.document_rows import document_rows
 from stele.files.reading import unpacked_blocks
@@ -55,14 +54,13 @@ class Documents(Job):
 
 def run(args: Documents) -> None:
     """Writes the documents of one language. Raises SteleError if a file is damaged or has no readable documents."""
-    clock = records.start()
     source, language = args.dataset.parent, args.language
     names = [name for name in sorted(records.read_record(args.dataset)["files"]) if user_documents.kind_of(name)]
     dump = find_dump(source) if any(user_documents.kind_of(name) == "dump" for name in names) else []
     dropped: Counter[str] = Counter()
     letters: Counter[str] = Counter()
     of_one_sentence = 0
-    with atomic_directory(args.output.parent, JOB) as folder:
+    with records.output_folder(args.output, JOB, {"dataset": args.dataset}) as (folder, facts):
         # all formats in turn; of repeated documents the first is kept
         with ExitStack() as stack, DocumentWriter(folder) as writer:
             texts = chain.from_iterable(_texts(source, name, names, language, dropped) for name in names)
@@ -84,11 +82,7 @@ def run(args: Documents) -> None:
         notes = [*gaps, *_notes(where, language, number, of_one_sentence, dropped, letters)]
         for note in notes:
             log.warning("%s", note)
-        records.write_folder_record(
-            folder / args.output.name,
-            job=JOB,
-            inputs={"dataset": args.dataset},
-            clock=clock,
+        facts.update(
             corpus=user_documents.DATASET,
             language=language,
             notes=notes,

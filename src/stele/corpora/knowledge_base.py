@@ -23,7 +23,6 @@ from stele.command.arguments import Job, NewRecord, Record, Some, record_of
 from stele.corpora.dumps import resolve_titles
 from stele.corpora.wikitext.titles import Site
 from stele.errors import SteleError, unknown
-from stele.files.atomic import atomic_directory
 from stele.files.reading import reading
 
 log = logging.getLogger(__name__)
@@ -53,7 +52,6 @@ class KnowledgeBase(Job):
 
 def run(args: KnowledgeBase) -> None:
     """Writes pages.parquet and links.parquet. Raises SteleError if the input is damaged or the disk is full."""
-    clock = records.start()
     if args.memory_mb < (least := RESERVED_MB + LEAST_MB):
         raise SteleError(f"--memory-mb {args.memory_mb}: want at least {least} MB")
     shards = [records.read_record(path) for path in args.documents]
@@ -61,23 +59,14 @@ def run(args: KnowledgeBase) -> None:
     entities = entities_path(args.page_entities, args.wiki)
     site = Site(args.language, all(shard["first_letter"] for shard in shards))
     total = sum(shard.get("documents", 0) for shard in shards)
+    inputs = {f"documents:{n}": path for n, path in enumerate(args.documents, 1)}
+    inputs["page_entities"] = args.page_entities
     try:
-        with atomic_directory(args.output.parent, JOB) as folder:
+        with records.output_folder(args.output, JOB, inputs) as (folder, facts):
             memory = args.memory_mb - RESERVED_MB
             with database(memory, args.threads, folder / "spill", f"knowledge base {args.language}") as connection:
                 counts = build(connection, folder, args.documents, entities, site, total)
-            records.write_folder_record(
-                folder / args.output.name,
-                job=JOB,
-                inputs={
-                    **{f"documents:{n}": path for n, path in enumerate(args.documents, 1)},
-                    "page_entities": args.page_entities,
-                },
-                clock=clock,
-                language=args.language,
-                wiki=args.wiki,
-                **counts,
-            )
+            facts.update(language=args.language, wiki=args.wiki, **counts)
     except OSError as error:
         raise SteleError(f"{args.output.parent}: cannot be written ({error})") from None
     log.info("knowledge_base %s: %s", args.language, counts)

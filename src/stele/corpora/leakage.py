@@ -21,7 +21,6 @@ from stele.benchmarks.types import Data
 from stele.catalogue.schema.benchmarks import Benchmark
 from stele.command.arguments import Datasets, Job, NewRecord, Record, Some, record_of
 from stele.errors import SteleError
-from stele.files.atomic import atomic_directory
 from stele.text.overlap import NEAR, STRETCH, Overlap, find_overlaps
 
 log = logging.getLogger(__name__)
@@ -54,7 +53,6 @@ class Leakage(Job):
 
 def run(args: Leakage) -> None:
     """Writes the counts and examples. Raises SteleError if the data or the documents cannot be read."""
-    clock = records.start()
     # the texts of the evaluation, and the documents
     paths = data_paths(args.data)
     benchmark, data = load_reader(args.benchmark, BenchmarkReader), data_folders(paths)
@@ -67,12 +65,9 @@ def run(args: Leakage) -> None:
     texts = (text.text for text in evaluated_texts(benchmark, data, languages))
     overlaps, too_short = find_overlaps(texts, documents)
     counts, examples = report(evaluated_texts(benchmark, data, languages), overlaps)
-    with atomic_directory(args.output.parent, JOB) as folder:
-        records.write_record(
-            folder / args.output.name,
-            job=JOB,
-            inputs={**document_records, **{key: path for key, path in paths.items() if path.name == RECORD}},
-            clock=clock,
+    inputs = {**document_records, **{key: path for key, path in paths.items() if path.name == RECORD}}
+    with records.output_folder(args.output, JOB, inputs) as (_, facts):
+        facts.update(
             benchmark=args.benchmark,
             languages=list(languages),
             documents=total,

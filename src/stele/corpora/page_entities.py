@@ -22,7 +22,6 @@ from stele.artifacts.knowledge_base import ENTITIES_SCHEMA
 from stele.command.arguments import Job, NewRecord, Record, Some, record_of
 from stele.corpora.dumps.sql_dump import TABLE, read_rows
 from stele.errors import SteleError
-from stele.files.atomic import atomic_directory
 from stele.files.reading import find_file
 
 log = logging.getLogger(__name__)
@@ -42,23 +41,18 @@ class PageEntities(Job):
 
 def run(args: PageEntities) -> None:
     """Writes one file for each wiki. Raises SteleError if the table is damaged or another table."""
-    clock = records.start()
     wikis = list(dict.fromkeys(args.wikis))
     for wiki in wikis:
         if not re.fullmatch(r"\w+", wiki, re.ASCII):
             raise SteleError(f"--wikis {wiki}: not the name of a wiki's database; want e.g. enwiki or be_x_oldwiki")
     records.read_record(args.dataset)  # raises before the work starts
     path = find_file(args.dataset.parent, FILES, f"sitelinks, *{TABLE}.sql.gz")
-    with atomic_directory(args.output.parent, JOB) as folder:
+    with records.output_folder(args.output, JOB, {"dataset": args.dataset}) as (folder, facts):
         try:
             rows, rows_by_wiki, dropped = write_entities(path, wikis, folder)
         except OSError as error:
             raise SteleError(f"{args.output.parent}: cannot be written ({error})") from None
-        records.write_folder_record(
-            folder / args.output.name,
-            job=JOB,
-            inputs={"dataset": args.dataset},
-            clock=clock,
+        facts.update(
             rows=rows,
             wikis=rows_by_wiki,
             dropped=dropped,

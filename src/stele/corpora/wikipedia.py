@@ -26,7 +26,7 @@ from stele.corpora.dumps.xml_dump import Page, can_be_shared, read_dump
 from stele.corpora.wikitext.paragraphs import PageText, extract
 from stele.corpora.wikitext.titles import MAIN, Site
 from stele.errors import SteleError
-from stele.files.atomic import atomic_directory, atomic_file
+from stele.files.atomic import atomic_file
 from stele.files.digests import text_number
 from stele.text.sentences import split_sentences
 
@@ -50,14 +50,13 @@ class Wikipedia(Job):
 
 def run(args: Wikipedia) -> None:
     """Writes the documents of one shard. Raises SteleError if the dump is damaged or has too many rejected pages."""
-    clock = records.start()
     shard, shards = parse_shard(args.shard)
     records.read_record(args.dataset)  # raises before the work starts
     dump = find_dump(args.dataset.parent)
     where = dump[0].articles if len(dump) == 1 else args.dataset.parent
     notes = _notes(dump, shards)
     # the pages of the shard: documents, redirects and rejects each into their files
-    with atomic_directory(args.output.parent, JOB) as folder, ExitStack() as stack:
+    with records.output_folder(args.output, JOB, {"dataset": args.dataset}) as (folder, facts), ExitStack() as stack:
         if gc.isenabled():  # pages have no reference cycles, and the search for them takes 7 % of the time
             gc.disable()
             stack.callback(gc.enable)
@@ -72,11 +71,7 @@ def run(args: Wikipedia) -> None:
         aside.check(writer.counts["documents"], where)
         if aside.pages == 0 and (shards == 1 or (shard == 1 and not can_be_shared(dump))):
             raise SteleError(f"{where}: the dump has a <siteinfo> but no page; fetch it again")
-        records.write_folder_record(
-            folder / args.output.name,
-            job=JOB,
-            inputs={"dataset": args.dataset},
-            clock=clock,
+        facts.update(
             labels=[records.LIMITED] if args.limit is not None else [],
             corpus="wikipedia",
             language=args.language,

@@ -16,7 +16,6 @@ from stele.artifacts import records
 from stele.artifacts.documents import Document, DocumentWriter, Section
 from stele.command.arguments import Count, Job, NewRecord, Record, record_of
 from stele.errors import SteleError
-from stele.files.atomic import atomic_directory
 from stele.files.reading import find_file, reading
 from stele.text.sentences import split_sentences, tidy
 
@@ -38,21 +37,16 @@ class Wikitext103(Job):
 
 def run(args: Wikitext103) -> None:
     """Writes the articles. Raises SteleError if the file is damaged or not raw WikiText-103."""
-    clock = records.start()
     records.read_record(args.dataset)  # raises before the work starts
     source = find_file(args.dataset.parent, (FILE,), f"raw WikiText-103, {FILE}")
-    with atomic_directory(args.output.parent, JOB) as folder:
+    with records.output_folder(args.output, JOB, {"dataset": args.dataset}) as (folder, facts):
         with DocumentWriter(folder) as writer, reading(source, "text"), open(source, encoding="utf-8") as lines:
             articles = progress.track(documents(lines, str(source)), None, "wikitext103", "article")
             for document in islice(articles, args.limit):
                 writer.add(document)
         if not writer.counts["documents"]:
             raise SteleError(f"{source}: no article in it; want lines of text below a line ` = Title = `")
-        records.write_folder_record(
-            folder / args.output.name,
-            job=JOB,
-            inputs={"dataset": args.dataset},
-            clock=clock,
+        facts.update(
             labels=[records.LIMITED] if args.limit is not None else [],
             corpus="wikitext103",
             language=LANGUAGE,

@@ -23,7 +23,7 @@ from stele.benchmarks.load import load_reader
 from stele.benchmarks.reader import TrainingReader
 from stele.command.arguments import Count, Datasets, Json, NewRecord, Record, ResumableJob, Seed, record_of
 from stele.errors import SteleError
-from stele.files.atomic import atomic_directory
+from stele.files.digests import folder_facts
 from stele.files.reading import parse_object
 from stele.training.curve import copy_curve
 
@@ -56,7 +56,6 @@ class Finetune(ResumableJob):
 
 
 def run(args: Finetune) -> None:
-    clock = records.start()
     from stele.encoders.save import save_encoder
     from stele.finetuning.dual_encoder.batches import first_alone
     from stele.finetuning.dual_encoder.examples import examples_in
@@ -135,13 +134,11 @@ def run(args: Finetune) -> None:
         facts = {"model": args.model, "processes": process.world, **start}
         facts |= describe(recipe, module, data, steps, outcome, selection)
         passage = None if module.spec.towers == "shared" else module.tower("passage")
-        with atomic_directory(args.output.parent, JOB) as folder:
+        with records.output_folder(args.output, JOB, inputs) as (folder, record):
             save_encoder(folder, module.tower("query"), passage, tokenizer, module.spec)
-            records.write_folder_record(
-                folder / "record.json",
-                job=JOB,
-                inputs=inputs,
-                clock=clock.set_back(*outcome["earlier"]),
+            record.update(
+                outputs=folder_facts(folder),
+                earlier=outcome["earlier"],
                 seed=args.seed,
                 labels=[records.LIMITED] if args.limit else [],
                 **facts,

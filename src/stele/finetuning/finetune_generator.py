@@ -19,7 +19,7 @@ from stele.benchmarks.load import load_reader
 from stele.benchmarks.reader import TrainingReader
 from stele.command.arguments import Datasets, Json, NewRecord, Record, ResumableJob, Seed, record_of
 from stele.errors import SteleError
-from stele.files.atomic import atomic_directory
+from stele.files.digests import folder_facts
 from stele.files.reading import parse_object
 from stele.files.strict import validate
 from stele.recipes.finetuning import GeneratorRecipe
@@ -48,7 +48,6 @@ class FinetuneGenerator(ResumableJob):
 
 
 def run(args: FinetuneGenerator) -> None:
-    clock = records.start()
     from stele.encoders.generator import load_generator, mark_language
     from stele.encoders.tokenizer import quiet
     from stele.training import loop
@@ -72,15 +71,13 @@ def run(args: FinetuneGenerator) -> None:
         callbacks={"curve": Curve(curve, label)},
         **options,
     )
-    with atomic_directory(args.output.parent, JOB) as folder:
+    with records.output_folder(args.output, JOB, inputs) as (folder, facts):
         with quiet():
             generator.model.save_pretrained(folder)
             generator.tokenizer.save_pretrained(folder)
-        records.write_folder_record(
-            folder / "record.json",
-            job=JOB,
-            inputs=inputs,
-            clock=clock.set_back(*outcome["earlier"]),
+        facts.update(
+            outputs=folder_facts(folder),
+            earlier=outcome["earlier"],
             seed=args.seed,
             model=args.model,
             recipe=recipe.model_dump(mode="json", exclude_none=True),

@@ -27,7 +27,6 @@ from stele import progress
 from stele.artifacts import records
 from stele.artifacts.documents import read_chosen
 from stele.command.arguments import NewRecord, record_of
-from stele.files.atomic import atomic_directory
 from stele.files.digests import text_number
 from stele.pairs.methods import KnowledgeMethod, load_method
 from stele.pairs.mining import inputs
@@ -59,11 +58,10 @@ class KnowledgePairs(inputs.PartJob):
 
 def run(args: KnowledgePairs) -> None:
     """Writes the pairs of one part. Raises SteleError if the recipe, the part and the inputs do not fit together."""
-    clock = records.start()
     method, recipe = load_method(args.recipe, KnowledgeMethod)
     part = inputs.parse(args, recipe.method, method.LANGUAGES)
     codes = part.languages
-    with atomic_directory(args.output.parent, JOB) as folder:
+    with records.output_folder(args.output, JOB, part.records()) as (folder, record):
         work = folder / "work"
         work.mkdir()
         knowledge = [Knowledge(part.bases[code], args.memory_mb // JOIN, args.threads, work) for code in codes]
@@ -72,11 +70,7 @@ def run(args: KnowledgePairs) -> None:
         facts = mine(method, recipe, knowledge, documents, key, folder / PAIRS, work)
         pairs, candidates = facts["pairs"], facts["candidates"]
         shutil.rmtree(work)
-        records.write_folder_record(
-            folder / args.output.name,
-            job=JOB,
-            inputs=part.records(),
-            clock=clock,
+        record.update(
             seed=args.seed,
             method=recipe.method,
             recipe=recipe.model_dump(exclude=OF_TOKENS),

@@ -21,7 +21,6 @@ from stele import progress
 from stele.artifacts import records
 from stele.artifacts.documents import read_sentences
 from stele.command.arguments import Count, Job, Json, NewRecord, Record, Seed, Some, record_of
-from stele.files.atomic import atomic_directory
 from stele.files.digests import digest
 from stele.pairs.methods import DocumentMethod, load_method
 from stele.pairs.mining.segments import BATCH_SENTENCES, Encode, encoder, generator, tokenised
@@ -55,7 +54,6 @@ class Mine(Job):
 
 def run(args: Mine) -> None:
     """Writes the examples of one language. Raises SteleError if the recipe is not one of a document method."""
-    clock = records.start()
     method, recipe = load_method(args.recipe, DocumentMethod)
     # the documents, and the tokenizer
     written = sum(records.read_record(path).get("documents", 0) for path in args.documents)
@@ -69,7 +67,8 @@ def run(args: Mine) -> None:
     shown = progress.track(documents, total, f"mine {recipe.method} {args.language}", "doc")
     # examples of the sampled documents
     sample = Sample(args.most, args.seed, recipe.method, args.language)
-    with atomic_directory(args.output.parent, JOB) as folder:
+    inputs = {f"documents:{n}": path for n, path in enumerate(args.documents, 1)} | {"tokenizer": args.tokenizer}
+    with records.output_folder(args.output, JOB, inputs) as (folder, record):
         wanted = sample.wanted(shown, counts)
         mined = mine(wanted, encoder(tokenizer), method, recipe, args.seed, args.language, counts)
         stored = sample.write(folder, mined)
@@ -78,14 +77,7 @@ def run(args: Mine) -> None:
             message = "%s: more than half of the tokens are %s: the tokenizer of %s does not know this text"
             log.warning(message, args.language, tokenizer.unk_token, args.tokenizer.parent.name)
         facts = {**stored, **summary(counts)}
-        records.write_folder_record(
-            folder / args.output.name,
-            job=JOB,
-            inputs={
-                **{f"documents:{n}": path for n, path in enumerate(args.documents, 1)},
-                "tokenizer": args.tokenizer,
-            },
-            clock=clock,
+        record.update(
             seed=args.seed,
             labels=[records.LIMITED] if args.limit is not None else [],
             method=recipe.method,

@@ -20,7 +20,6 @@ from stele.artifacts.knowledge_base import TextSection, write_pairs, write_secti
 from stele.command.arguments import NewRecord, Some, named_paths, record_of
 from stele.encoders.word_vectors import read_word_vectors, vector_file
 from stele.errors import SteleError, unknown
-from stele.files.atomic import atomic_directory
 from stele.pairs.methods import SectionMethod, load_method
 from stele.pairs.methods.section import Headings, HeadingVectors, Matches, Sections, collect, spans, terms
 from stele.pairs.mining import inputs
@@ -52,13 +51,13 @@ class SectionPairs(inputs.PartJob):
 
 def run(args: SectionPairs) -> None:
     """Writes the pairs of one part. Raises SteleError if the recipe, the part and the inputs do not fit together."""
-    clock = records.start()
     method, recipe = load_method(args.recipe, SectionMethod)
     part = inputs.parse(args, recipe.method, method.LANGUAGES)
     vectors = named_paths(args.vectors, "--vectors")
     if sorted(vectors) != part.languages:
         raise SteleError(f"--vectors: want vectors of {', '.join(part.languages)}, found {', '.join(sorted(vectors))}")
-    with atomic_directory(args.output.parent, JOB) as folder:
+    vector_records = {f"vectors:{code}": vectors[code] for code in part.languages}
+    with records.output_folder(args.output, JOB, {**part.records(), **vector_records}) as (folder, record):
         # the headings of both languages and their vectors
         sides = []
         for code in part.languages:
@@ -80,11 +79,7 @@ def run(args: SectionPairs) -> None:
             "dropped": {reason: number for reason, number in dropped.items() if number},
             "sections": counts,
         }
-        records.write_folder_record(
-            folder / args.output.name,
-            job=JOB,
-            inputs={**part.records(), **{f"vectors:{code}": vectors[code] for code in part.languages}},
-            clock=clock,
+        record.update(
             seed=args.seed,
             method=recipe.method,
             recipe=recipe.model_dump(),

@@ -18,7 +18,6 @@ from stele.artifacts import records
 from stele.command.arguments import Job, Json, NewRecord, Record, record_of
 from stele.encoders.tokenizer import load_tokenizer, tokenizer_probe
 from stele.errors import SteleError
-from stele.files.atomic import atomic_directory
 from stele.files.digests import digest
 from stele.files.reading import reading
 from stele.pairs.methods import KnowledgeMethod, load_method
@@ -90,20 +89,15 @@ def tokenise(args: TokenisationJob, job: str, kind: type, keys: set[str], write:
     `counts["empty"]` is the number of dropped pairs, `keys` are the recipe's keys that matter. Raises SteleError if the
     pairs' method is another than the recipe's or not of this `kind`.
     """
-    clock = records.start()
     _, recipe = load_method(args.recipe, kind)
     record = records.read_record(args.pairs)
     if record.get("method") != recipe.method:
         raise SteleError(f"{args.pairs}: found pairs of {record.get('method')}, want pairs of {recipe.method}")
     tokenizer, counts = load_tokenizer(args.tokenizer.parent), Counter()
-    with atomic_directory(args.output.parent, job) as folder:
+    with records.output_folder(args.output, job, {"pairs": args.pairs, "tokenizer": args.tokenizer}) as (folder, facts):
         stored = write(folder, recipe, record, encoder(tokenizer), counts)
         dropped = counts.pop("empty", 0)
-        records.write_folder_record(
-            folder / args.output.name,
-            job=job,
-            inputs={"pairs": args.pairs, "tokenizer": args.tokenizer},
-            clock=clock,
+        facts.update(
             method=recipe.method,
             recipe=recipe.model_dump(include=keys),
             language=record["part"],

@@ -17,6 +17,7 @@ from stele.artifacts import records
 from stele.artifacts.state import drop, own_folder
 from stele.command.arguments import Json, NewRecord, Record, ResumableJob, Seed, Some, named_paths, record_of
 from stele.files.atomic import atomic_directory
+from stele.files.digests import folder_facts
 from stele.files.reading import parse_object
 from stele.training.curve import NORM, copy_curve
 
@@ -45,7 +46,6 @@ class Pretrain(ResumableJob):
 
 
 def run(args: Pretrain) -> None:
-    clock = records.start()
     from stele.encoders.base_encoding import encoding_changes, stated_encoding, trained_encoding, training_pooling
     from stele.pretraining.inputs import (
         check_length,
@@ -155,15 +155,17 @@ def run(args: Pretrain) -> None:
             save(folder)
             if snapshots.exists():  # ignores what a killed process may have left beside them
                 shutil.copytree(snapshots, folder / "snapshots", ignore=shutil.ignore_patterns(".step-*"))
-            clock = clock.set_back(*outcome["earlier"])
-            records.write_folder_record(folder / "record.json", clock=clock, **of_run, **facts)
+            facts |= {"outputs": folder_facts(folder), "earlier": outcome["earlier"]}
+            records.write_record(folder / "record.json", **of_run, **facts)
             copy_curve(curve, folder)  # not an output of the record, since it has times
             # a snapshot's record has only the seconds of writing it, so that seconds can be summed
             for step_folder in sorted((folder / "snapshots").glob("step-*")):
-                clock = records.start()
+                records.begin()
                 step_facts = {"step": int(step_folder.name.removeprefix("step-"))}
                 step_facts |= {name: facts[name] for name in ("model", "processes", "diverged") if name in facts}
-                records.write_folder_record(step_folder / "record.json", clock=clock, **of_run, **step_facts)
+                records.write_record(
+                    step_folder / "record.json", outputs=folder_facts(step_folder), **of_run, **step_facts
+                )
         drop(state)
     process.barrier()
 

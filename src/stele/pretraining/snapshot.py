@@ -5,7 +5,7 @@ from typing import Annotated
 from stele.artifacts import records
 from stele.command.arguments import Job, NewRecord, Record, record_of
 from stele.errors import SteleError
-from stele.files.atomic import atomic_directory, link_or_copy
+from stele.files.atomic import link_or_copy
 from stele.files.paths import inside
 
 KEPT = ("processes", "diverged", "seed")  # facts that a snapshot shares with its run
@@ -24,16 +24,14 @@ class Snapshot(Job):
 
 
 def run(args: Snapshot) -> None:
-    clock = records.start()
     folders = {path.name: path for path in (args.encoder.parent / "snapshots").glob("step-*")}
     if (name := f"step-{args.step}") not in folders:
         steps = ", ".join(sorted(folders, key=lambda step: int(step.removeprefix("step-")))) or "none"
         raise SteleError(f"{args.encoder}: no snapshot of step {args.step}; choose one of these: {steps}")
     of_run = records.read_record(folders[name] / "record.json")
-    with atomic_directory(args.output.parent, JOB) as temp:
+    with records.output_folder(args.output, JOB, {"encoder": args.encoder}) as (temp, facts):
         for file in of_run["outputs"]:
             (target := inside(temp, file, f"{folders[name]}/record.json")).parent.mkdir(parents=True, exist_ok=True)
             link_or_copy(folders[name] / file, target)
-        facts = {key: of_run[key] for key in KEPT if key in of_run}
+        facts |= {key: of_run[key] for key in KEPT if key in of_run}
         facts |= {"model": args.model, "step": args.step, "outputs": of_run["outputs"]}
-        records.write_record(temp / "record.json", job=JOB, inputs={"encoder": args.encoder}, clock=clock, **facts)

@@ -20,7 +20,6 @@ class JoinPairs(Job):
 
 
 def run(args: JoinPairs) -> None:
-    clock = records.start()
     # the searches and runs of all records, which may differ in their languages only
     pair_records = {path: records.read_record(path) for path in args.pairs}
     first = pair_records[args.pairs[0]]
@@ -40,7 +39,6 @@ def run(args: JoinPairs) -> None:
         args.output,
         job=JOB,
         inputs=inputs,
-        clock=clock,
         **{key: first[key] for key in ALIKE[1:]},
         languages=list(searches),
         searches=searches,

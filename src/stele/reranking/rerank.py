@@ -57,7 +57,6 @@ class Rerank(ResumableJob):
 
 
 def run(args: Rerank) -> None:
-    clock = records.start()
     # the recipe, the inputs and the state folder
     recipe = parse_recipe(parse_object(args.recipe, "--recipe"))
     if isinstance(recipe, CrossEncoder) != (args.encoder is not None):
@@ -71,7 +70,7 @@ def run(args: Rerank) -> None:
     data = data_folders(benchmark_data)
     folders = _word_folders(word_vectors)
 
-    runs, searches, rows = {}, {}, []
+    runs, searches, rows, earlier = {}, {}, [], (0.0, 0.0)
     for query_set in benchmark.query_sets(args.languages):
         # score the candidates, in folds if the scorer is trained
         candidates = read_candidates(benchmark, data, query_set)
@@ -103,7 +102,7 @@ def run(args: Rerank) -> None:
             scores = np.zeros(len(candidates), np.float32)
             for fold in folds:
                 scores[fold.rows] = fold.scores
-                clock = clock.set_back(*fold.earlier)
+                earlier = earlier[0] + fold.earlier[0], earlier[1] + fold.earlier[1]
         # the run, and its facts for the record and epochs.csv
         runs[query_set.name] = candidates.run(scores)
         searches[query_set.name] = {
@@ -122,7 +121,7 @@ def run(args: Rerank) -> None:
         args.output,
         job=JOB,
         inputs=inputs,
-        clock=clock,
+        earlier=earlier,
         seed=args.seed,
         model=args.model,
         benchmark=args.benchmark,

@@ -64,7 +64,6 @@ class Bm25(ResumableJob):
 
 
 def run(args: Bm25) -> None:
-    clock = records.start()
     job = Bm25Job(args)
     for query_set in job.query_sets:
         if job.finished.facts(query_set) is None:
@@ -74,7 +73,6 @@ def run(args: Bm25) -> None:
         args.output,
         job=JOB,
         inputs=job.inputs,
-        clock=clock,
         benchmark=args.benchmark,
         languages=list(args.languages),
         depth=args.depth,

@@ -20,7 +20,7 @@ from stele.artifacts.state import drop, own_folder
 from stele.command.arguments import Encoding, Json, NewRecord, Record, ResumableJob, Seed, Some, named_paths, record_of
 from stele.encoders import calibration
 from stele.errors import SteleError
-from stele.files.atomic import atomic_directory, atomic_write_json
+from stele.files.atomic import atomic_write_json
 from stele.files.reading import parse_object, read_state, reading
 from stele.files.strict import validate
 from stele.progress import bar
@@ -55,7 +55,6 @@ def run(args: Calibrate) -> None:
     from stele.recipes.search import CalibrationRecipe
     from stele.training.processes import default_device
 
-    clock = records.start()
     # the recipe, the documents and the pairs
     values = parse_object(args.recipe, "--recipe")
     recipe = validate(CalibrationRecipe, values, "--recipe")
@@ -84,13 +83,9 @@ def run(args: Calibrate) -> None:
     # publish the calibration with its record, both at once
     statistics = {language: job.statistics(language) for language in documents}
     rotations = {pair: job.rotation(pair) for pair in args.pairs}
-    with atomic_directory(args.output.parent, JOB) as folder:
+    with records.output_folder(args.output, JOB, inputs) as (folder, facts):
         calibration.write_tensors(folder / calibration.FILE, statistics, rotations)
-        records.write_folder_record(
-            folder / args.output.name,
-            job=JOB,
-            inputs=inputs,
-            clock=clock,
+        facts.update(
             seed=args.seed,
             model=args.model,
             recipe=recipe.model_dump(mode="json"),

@@ -15,7 +15,7 @@ from stele.benchmarks.arguments import data_folders, data_records
 from stele.benchmarks.load import load_reader
 from stele.benchmarks.reader import RetrievalReader
 from stele.command.arguments import Datasets, EncoderJob, Name, NewRecord, ResumableJob, record_of
-from stele.files.atomic import atomic_directory, link_or_copy
+from stele.files.atomic import link_or_copy
 from stele.files.reading import read_state
 from stele.retrieval.dense.collection import CollectionEncoding, EncodedCollection
 from stele.retrieval.dense.job_collections import JOB, STORED_FILES, ResumableClock
@@ -39,7 +39,6 @@ class EncodeCollection(ResumableJob, EncoderJob):
 def run(args: EncodeCollection) -> None:
     from stele.encoders.load import load_encoder, parse_encoding
 
-    begun = records.start()
     # the benchmark, and the encoder in all processes
     benchmark = load_reader(args.benchmark, RetrievalReader)
     benchmark_data = data_records(args.data)
@@ -61,7 +60,7 @@ def run(args: EncodeCollection) -> None:
     state = own_folder(args.state, recipe=made_by, inputs=inputs, seed=0, code=args.code, first=processes.is_main)
 
     # encode
-    clock = ResumableClock(begun, state)
+    clock = ResumableClock(state)
     settings = CollectionEncoding(
         passages=lambda name: benchmark.passages(data_folders(benchmark_data), name),
         inputs=inputs,
@@ -81,14 +80,11 @@ def run(args: EncodeCollection) -> None:
         return
 
     # publish the vectors and ids with their record
-    with atomic_directory(args.output.parent, JOB) as folder:
+    with records.output_folder(args.output, JOB, inputs) as (folder, record):
         for name in STORED_FILES:
             link_or_copy(vectors / name, folder / name)
-        records.write_record(
-            folder / args.output.name,
-            job=JOB,
-            inputs=inputs,
-            clock=clock.clock,
+        record.update(
+            earlier=clock.earlier,
             labels=encoder.labels,
             **facts,
             **encoder.facts(),

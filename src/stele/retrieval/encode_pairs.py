@@ -49,7 +49,6 @@ class EncodePairs(EncoderJob):
 
 
 def run(args: EncodePairs) -> None:
-    clock = records.start()
     benchmark = load_reader(args.benchmark, BenchmarkReader)
     if isinstance(benchmark, GoldPairsReader):
         name, write = VECTORS, write_vectors
@@ -66,7 +65,6 @@ def run(args: EncodePairs) -> None:
         args.output,
         job=JOB,
         inputs={"encoder": args.encoder, **data},
-        clock=clock,
         labels=encoder.labels,
         benchmark=args.benchmark,
         languages=list(args.languages),

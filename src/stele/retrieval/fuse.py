@@ -62,7 +62,6 @@ class Fuse(Job):
 
 
 def run(args: Fuse) -> None:
-    clock = records.start()
     recipe = validate(Fusion, parse_object(args.recipe, "--recipe"), "--recipe")
     benchmark = load_reader(args.benchmark, RetrievalReader)
     data_inputs = data_records(args.data)
@@ -116,7 +115,6 @@ def run(args: Fuse) -> None:
         args.output,
         job=JOB,
         inputs=data_inputs | {"term": args.term, "dense": args.dense} | fold_inputs,
-        clock=clock,
         benchmark=args.benchmark,
         languages=list(args.languages),
         depth=args.depth,

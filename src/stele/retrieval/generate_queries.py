@@ -22,7 +22,7 @@ from stele.benchmarks.transfer_set import write_set
 from stele.benchmarks.types import Passage
 from stele.command.arguments import Datasets, Json, NewRecord, Record, ResumableJob, Seed, record_of
 from stele.errors import SteleError
-from stele.files.atomic import atomic_directory, atomic_write_json
+from stele.files.atomic import atomic_write_json
 from stele.files.reading import parse_object, read_state
 from stele.files.strict import validate
 from stele.progress import bar
@@ -55,7 +55,6 @@ class GenerateQueries(ResumableJob):
 
 
 def run(args: GenerateQueries) -> None:
-    clock = records.start()
     # the recipe, the inputs and the state folder
     recipe = validate(GeneratedQueriesRecipe, parse_object(args.recipe, "--recipe"), "--recipe")
     windows = validate(Windows, parse_object(args.windows, "--windows"), "--windows")
@@ -84,15 +83,11 @@ def run(args: GenerateQueries) -> None:
     if not numbers:
         counts = ", ".join(f"{number} {reason}" for reason, number in dropped.items())
         raise SteleError(f"{args.generator}: found no usable query for {len(drawn)} windows: {counts}")
-    with atomic_directory(args.output.parent, JOB) as folder:
+    with records.output_folder(args.output, JOB, inputs) as (folder, facts):
         passages = [(drawn[number].id, drawn[number].text) for number in numbers]
         no_negatives = [[] for _ in numbers]
         write_set(folder, passages, [queries[number] for number in numbers], range(len(numbers)), no_negatives)
-        records.write_folder_record(
-            folder / "record.json",
-            job=JOB,
-            inputs=inputs,
-            clock=clock,
+        facts.update(
             seed=args.seed,
             benchmark=args.benchmark,
             language=args.language,

@@ -31,7 +31,7 @@ from stele.benchmarks.reader import CollectionReader, TrainingReader
 from stele.benchmarks.transfer_set import MINED_PASSAGES, MINED_QUESTIONS
 from stele.command.arguments import Count, Datasets, NewRecord, Record, ResumableJob, Threads, record_of
 from stele.errors import SteleError
-from stele.files.atomic import atomic_directory, atomic_file, atomic_write_json
+from stele.files.atomic import atomic_file, atomic_write_json
 from stele.files.paths import relative
 from stele.files.reading import read_state
 from stele.progress import bar, track
@@ -61,7 +61,6 @@ class HardNegatives(ResumableJob):
 
 
 def run(args: HardNegatives) -> None:
-    clock = records.start()
     job = MiningJob(args)
 
     # mine each collection with its questions; the first process says which are left
@@ -74,16 +73,12 @@ def run(args: HardNegatives) -> None:
 
     # publish the files of all collections with their record
     counts = {collection: read_state(job.counts_file(collection)) for collection in collections}
-    with atomic_directory(args.output.parent, JOB) as folder:
+    with records.output_folder(args.output, JOB, job.inputs) as (folder, facts):
         for collection in collections:
             for template in (MINED_PASSAGES, MINED_QUESTIONS):
                 name = template.format(collection=collection)
                 shutil.copyfile(job.state / name, folder / name)
-        records.write_folder_record(
-            folder / "record.json",
-            job=JOB,
-            inputs=job.inputs,
-            clock=clock,
+        facts.update(
             training_set=args.training_set,
             depth=args.depth,
             pools=counts,

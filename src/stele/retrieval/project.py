@@ -35,7 +35,6 @@ class Project(CalibratedJob):
 
 
 def run(args: Project) -> None:
-    clock = records.start()
     data = data_records(args.data)
     # the first pairs, English first
     benchmark, sides = Tatoeba(), ("en", args.language)
@@ -64,7 +63,6 @@ def run(args: Project) -> None:
         args.output.with_suffix(".json"),
         job=JOB,
         inputs={"encoder": args.encoder, **transforms.inputs, **data},
-        clock=clock,
         language=args.language,
         pairs=len(rows) // 2,
         explained=[float(f"{share:.6g}") for share in explained],

@@ -72,7 +72,7 @@ class Retrieve(ResumableJob, CalibratedJob):
 
 
 def run(args: Retrieve) -> None:
-    job = RetrievalJob(args, records.start())
+    job = RetrievalJob(args)
 
     # a collection whose texts are another's queries is searched together with it
     for names in job.collections_together():
@@ -108,7 +108,7 @@ def run(args: Retrieve) -> None:
         args.output,
         job=JOB,
         inputs=job.inputs,
-        clock=job.clock.clock,
+        earlier=job.clock.earlier,
         labels=[*job.encoder.labels, *([records.LIMITED] if args.limit else [])],
         benchmark=args.benchmark,
         languages=list(args.languages),
@@ -130,7 +130,7 @@ def run(args: Retrieve) -> None:
 class RetrievalJob:
     """Runs one retrieval job: holds its inputs, encoder and state folder, and searches its query sets."""
 
-    def __init__(self, args: Retrieve, clock: records.Clock) -> None:
+    def __init__(self, args: Retrieve) -> None:
         from stele.encoders.load import load_encoder, parse_encoding
 
         # the arguments
@@ -175,7 +175,7 @@ class RetrievalJob:
             first=self.processes.is_main and not args.limit,
         )
         self.finished = FinishedSearches(self.state / "runs")
-        self.clock = ResumableClock(clock, self.state)
+        self.clock = ResumableClock(self.state)
 
         # the collections: encoded here, or by other jobs with the same settings
         self.encoding = CollectionEncoding(

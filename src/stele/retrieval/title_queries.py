@@ -19,7 +19,7 @@ from stele.artifacts.state import drop, own_folder
 from stele.benchmarks.transfer_set import write_set
 from stele.command.arguments import Json, NewRecord, ResumableJob, Seed, Some, record_of
 from stele.errors import SteleError
-from stele.files.atomic import atomic_directory, atomic_write_json
+from stele.files.atomic import atomic_write_json
 from stele.files.reading import parse_object, read_state
 from stele.files.strict import validate
 from stele.progress import bar, track
@@ -46,7 +46,6 @@ class TitleQueries(ResumableJob):
 
 
 def run(args: TitleQueries) -> None:
-    clock = records.start()
     recipe = validate(TitleQueriesRecipe, parse_object(args.recipe, "--recipe"), "--recipe")
     inputs = {f"documents {number}": path for number, path in enumerate(args.documents, start=1)}
     made_by = {"language": args.language, **recipe.model_dump()}
@@ -63,7 +62,7 @@ def run(args: TitleQueries) -> None:
     numbers, positives, negatives = zip(*examples, strict=True)
     wanted = {*positives, *chain.from_iterable(negatives)}
     used = np.array(sorted(wanted))
-    with atomic_directory(args.output.parent, JOB) as folder:
+    with records.output_folder(args.output, JOB, inputs) as (folder, facts):
         write_set(
             folder,
             ((n, text[: recipe.characters]) for row, (n, text) in enumerate(texts(args.documents)) if row in wanted),
@@ -71,11 +70,7 @@ def run(args: TitleQueries) -> None:
             np.searchsorted(used, positives),
             [np.searchsorted(used, rows_of_title) for rows_of_title in negatives],
         )
-        records.write_folder_record(
-            folder / "record.json",
-            job=JOB,
-            inputs=inputs,
-            clock=clock,
+        facts.update(
             seed=args.seed,
             language=args.language,
             recipe=recipe.model_dump(),

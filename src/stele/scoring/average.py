@@ -22,7 +22,6 @@ class Average(Job):
 
 
 def run(args: Average) -> None:
-    clock = records.start()
     results = [records.read_record(path) for path in args.seeds]
     first = results[0]
     for path, result in zip(args.seeds, results, strict=True):
@@ -44,7 +43,6 @@ def run(args: Average) -> None:
         args.output,
         job=JOB,
         inputs={f"seeds {i}": path for i, path in enumerate(args.seeds)},
-        clock=clock,
         **{key: first[key] for key in SAME},
         seeds=seeds,
         metrics=metrics,

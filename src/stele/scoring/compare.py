@@ -74,7 +74,7 @@ class Compare(Job):
 
 
 def run(args: Compare) -> None:
-    clock, files = records.start(), _files(args.system)
+    files = _files(args.system)
     test = load_test(args.test)
     correct([], args.correction)  # refuses an unknown one
     _check_numbers(args, test)
@@ -119,19 +119,18 @@ def run(args: Compare) -> None:
     labels = frozenset().union(*(system.labels for system in systems.values()))
     print("\n\n".join(comparison_report(group, choices, labels) for group in comparisons.values()))
     if args.output:
-        write_json(args.output, files, systems, rows, choices, labels, clock)
+        write_json(args.output, files, systems, rows, choices, labels)
     if args.csv:
         with atomic_file(args.csv) as handle:
             write_csv(handle, [COLUMNS, *map(dict.values, rows)])
 
 
-def write_json(path: Path, files, systems, rows: list[dict], choices: Choices, labels: frozenset[str], clock) -> None:
+def write_json(path: Path, files, systems, rows: list[dict], choices: Choices, labels: frozenset[str]) -> None:
     """Writes the comparisons, unrounded (null where a test gives no value), with a record of systems and settings."""
     records.write_record(
         path,
         job=JOB,
         inputs={},
-        clock=clock,
         seed=choices.seed,
         labels=labels,
         systems={

@@ -31,7 +31,7 @@ class CountDataset(Job):
 
 
 def run(args: CountDataset) -> None:
-    clock, inputs = records.start(), data_records(args.data)
+    inputs = data_records(args.data)
     datasets = counted_dataset(args.dataset).datasets
     if wrong := sorted(key for key in inputs if key.partition(":")[0] not in datasets):
         raise SteleError(f"--data: {wrong[0]} is no part of {args.dataset}; leave it out")
@@ -41,7 +41,6 @@ def run(args: CountDataset) -> None:
         args.output,
         job=JOB,
         inputs=inputs | {f"lengths:{path.stem}": path for path in args.lengths},
-        clock=clock,
         benchmark="statistics",
         model=args.dataset,
         setting="count",

@@ -37,7 +37,7 @@ class CountLengths(Job):
 
 
 def run(args: CountLengths) -> None:
-    clock, data = records.start(), data_records(args.data)
+    data = data_records(args.data)
     read_documents = load_counts(args.dataset).documents
     if read_documents is None:
         raise SteleError(f"--dataset {args.dataset}: the lengths of its documents are not counted")
@@ -58,7 +58,6 @@ def run(args: CountLengths) -> None:
         args.output.with_suffix(".json"),
         job=JOB,
         inputs={"tokenizer": args.tokenizer, **data},
-        clock=clock,
         dataset=args.dataset,
         language=args.language,
         documents=_summed(all_lengths),

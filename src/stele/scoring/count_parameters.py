@@ -40,14 +40,12 @@ class CountParameters(Job):
 
 
 def run(args: CountParameters) -> None:
-    clock = records.start()
     number = float(parameters(args.encoder.parent))
     metrics = {"parameters": {"languages": {EVERYTHING: number}, "average": number, "n": {EVERYTHING: 1}}}
     records.write_record(
         args.output,
         job=JOB,
         inputs={"encoder": args.encoder},
-        clock=clock,
         benchmark="parameters",
         model=args.model,
         setting="direct",

@@ -64,7 +64,7 @@ class Score(Job):
 
 
 def run(args: Score) -> None:
-    clock, seeds = records.start(), parse_seeds(args.seeds)
+    seeds = parse_seeds(args.seeds)
     for path, columns in ((args.csv, VALUES), (args.queries, KEYS)):
         if path:
             refuse_foreign(path, columns)
@@ -94,7 +94,6 @@ def run(args: Score) -> None:
             args.output,
             job=JOB,
             inputs=made | {item: path for item, path in data.items() if path.name == RECORD},
-            clock=clock,
             files=given_digests(files),
             benchmark=args.benchmark,
             model=args.model,

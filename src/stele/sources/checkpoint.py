@@ -23,9 +23,8 @@ from stele.artifacts.records import (
     STAND_IN,
     UNLEARNT,
     divergence,
+    output_folder,
     read_record,
-    start,
-    write_record,
 )
 from stele.catalogue.datasets import mirror_path
 from stele.catalogue.hub import CONFIG, MODULES, WEIGHTS, address, read_files, repository
@@ -87,7 +86,6 @@ class Checkpoint(PlacesJob):
 
 def run(args: Checkpoint) -> None:
     """Writes the checkpoint's folder. Raises SteleError if it cannot be fetched or loaded, or does not fit its use."""
-    clock = start()
     source = parse_object(args.source, "--source")
     instead = source.get("instead") or INSTEAD
     hub = None if args.path else repository(source)
@@ -124,7 +122,7 @@ def run(args: Checkpoint) -> None:
     # all files in one folder, weights as safetensors, loaded once
     if download is not None:
         download.take_weights()
-    with atomic_directory(args.output.parent, JOB) as folder, _named(folder, named):
+    with output_folder(args.output, JOB, inputs={}) as (folder, record), _named(folder, named):
         if download is not None:
             facts = place_fetched(download.files, folder)
         else:
@@ -138,11 +136,8 @@ def run(args: Checkpoint) -> None:
             proofs[path.relative_to(folder).as_posix()] = check_static(path)
 
         labels = [STAND_IN] if places.manifest else _labels(args.path)
-        write_record(
-            folder / args.output.name,
-            job=JOB,
-            inputs={},
-            clock=clock,
+        record.update(
+            outputs=None,  # but `files`, with more facts
             labels=labels,
             content=facts_digest(facts),
             origin="generated" if {GENERATED, STAND_IN} & {*labels} else "real",

@@ -12,12 +12,12 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator
 
-from stele.artifacts.records import BEGINNING, GENERATED, start, write_record
+from stele.artifacts.records import BEGINNING, GENERATED, output_folder
 from stele.catalogue.datasets import availability, resolve
 from stele.catalogue.schema.datasets import OWN, Part
 from stele.command.arguments import Count, Json, NewRecord, record_of
 from stele.errors import SteleError, exhausted
-from stele.files.atomic import atomic_directory, drop_claimed
+from stele.files.atomic import drop_claimed
 from stele.files.digests import block_digests, facts_digest
 from stele.files.reading import AGAIN, parse_object
 from stele.files.strict import validate
@@ -52,7 +52,6 @@ class FetchDataset(PlacesJob):
 
 
 def run(args: FetchDataset) -> None:
-    clock = start()
     source = _source(args)
     places = places_of(args, f"give your own copy (user_data: {{{args.dataset}: FOLDER}})")
     if reason := availability(args.dataset, source, args.user_data):
@@ -63,7 +62,7 @@ def run(args: FetchDataset) -> None:
         fetched = _fetch(source, places) if args.first is None else _begin(source, args.first, places)
     unpublished = [got for _, got in fetched if got.verified == "nothing"]
     # all in one folder, counted and recorded; files without a published digest must be as they were the first time
-    with atomic_directory(args.output.parent, JOB) as folder:
+    with output_folder(args.output, JOB, inputs={}) as (folder, record):
         if args.user_data:
             files, origins = collect(source, args.user_data, folder, places.manifest)
             came = ["user data"]
@@ -87,11 +86,8 @@ def run(args: FetchDataset) -> None:
         is_cut = any("beginning" in facts and not facts["beginning"]["whole"] for facts in files.values())
         layout = source.collection.given() if source.collection else None
         matched = origin == "generated" or any(facts["verified"] == "catalogue" for facts in files.values())
-        write_record(
-            folder / args.output.name,
-            job=JOB,
-            inputs={},
-            clock=clock,
+        record.update(
+            outputs=None,  # but `files`, with more facts
             labels=[*([GENERATED] if origin == "generated" else []), *([BEGINNING] if is_cut else [])],
             content=facts_digest(files, layout),
             collection=layout,

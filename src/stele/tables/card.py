@@ -31,7 +31,7 @@ class Card(Job):
 
 
 def run(args: Card) -> None:
-    clock, evaluated = records.start(), read(args.results)
+    evaluated = read(args.results)
     folder = args.results[0].parents[3] if len(args.results[0].parents) > 3 else None
     scale = read_stamp(folder) if folder else None
     card = make_card(evaluated, scale or "", str(folder or ""), args.user_data)
@@ -41,7 +41,6 @@ def run(args: Card) -> None:
             record,
             job=JOB,
             inputs={entry.result.benchmark: path for entry, path in zip(evaluated, args.results, strict=True)},
-            clock=clock,
             model=evaluated[0].result.model,
             content=digest([*cells(card)]),
         )

@@ -43,7 +43,7 @@ def run(args: Table) -> None:
             check_beside_record(Path(f"{target}.{suffix}"), "table")
     damaged: dict[str, None] = {}
     for path, table, target in zip(args.spec, tables, targets, strict=True):
-        clock = records.start()
+        records.begin()
         filled = fill(table, context, results)
         cells = filled.cells
         root = Path(os.path.relpath(args.results_dir, target.parent)).as_posix()
@@ -57,7 +57,6 @@ def run(args: Table) -> None:
             f"{target}.json",
             job="table",
             inputs={"spec": path},
-            clock=clock,
             labels={label for cell in cells for label in cell.outcome.labels},
             table=table.id,
             scale=context.scale,

@@ -211,11 +211,11 @@ def cross_validate(
         if saved.exists():
             folds.append(FoldResult.model_validate(read_state(saved)))
             continue
-        begun = records.start()
+        begun = records.spent()
         result = run_fold(new_module, candidates, fold, recipe, seed=seed, state=folder, label=label)
-        (wall, cpu), ended = result.earlier, records.start()
-        spent = wall + ended.wall - begun.wall, cpu + ended.cpu - begun.cpu  # earlier, to a run that resumes after it
-        atomic_write_json(saved, result.model_copy(update={"earlier": spent}).model_dump())
+        wall, cpu = records.spent(result.earlier)
+        earlier = wall - begun[0], cpu - begun[1]  # to a run that resumes after it
+        atomic_write_json(saved, result.model_copy(update={"earlier": earlier}).model_dump())
         shutil.rmtree(folder, ignore_errors=True)
         folds.append(result)
     return folds

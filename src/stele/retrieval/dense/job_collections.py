@@ -29,17 +29,17 @@ COSTS = ("wall_seconds", "cpu_seconds")  # of an encoding, which the record of a
 class ResumableClock:
     """Clock of a job that also counts its earlier runs, whose time is saved in the state folder."""
 
-    def __init__(self, clock: records.Clock, state: Path) -> None:
+    def __init__(self, state: Path) -> None:
         self.file = state / "clock.json"
-        self.clock = clock.set_back(*(read_state(self.file) or (0.0, 0.0)))
+        self.earlier: tuple[float, float] = tuple(read_state(self.file) or (0.0, 0.0))
         self.saved = -math.inf
 
     def save(self) -> None:
         """Saves the wall-clock and CPU seconds so far, at most once a second, for a run that resumes after this one."""
-        now = records.start()
-        if now.wall - self.saved >= 1:
-            atomic_write_json(self.file, [now.wall - self.clock.wall, now.cpu - self.clock.cpu])
-            self.saved = now.wall
+        seconds = records.spent(self.earlier)
+        if seconds[0] - self.saved >= 1:
+            atomic_write_json(self.file, seconds)
+            self.saved = seconds[0]
 
 
 class Stored(NamedTuple):
