@@ -222,9 +222,6 @@ def load_results(results_dir: Path | str = "results", each_seed: bool = False) -
     return pandas.DataFrame(rows, columns=COLUMNS).astype({"value": "float64", "n": "Int64", "std": "float64"})
 
 
-OF_THE_RUN = (MANIFEST, "usage.csv", "usage.md", "usage.svg")  # the manifest, and times, which differ from run to run
-
-
 def write_manifest(folder: Path, output: Path | None = None) -> None:
     """Writes the manifest of a folder of results to `output`, by default into the folder itself."""
     record = {"job": "tables manifest", "labels": [], **manifest_of(folder)}
@@ -253,13 +250,13 @@ def manifest_of(folder: Path) -> dict[str, Any]:
 
 
 def manifest_files(folder: Path) -> dict[str, dict[str, Any]]:
-    """Path below the folder -> sha256 and bytes, for all files except hidden ones and those in OF_THE_RUN.
+    """Path below the folder -> sha256 and bytes, for all files except hidden ones and the manifest.
 
     Linked folders are followed, as where results are read.
     """
     facts = {}
     for name in sorted(glob("**", root_dir=folder, recursive=True)):  # no hidden ones
         path = folder / name
-        if path.is_file() and name not in OF_THE_RUN:
+        if path.is_file() and name != MANIFEST:
             facts[name] = {"sha256": sha256(path), "bytes": path.stat().st_size}
     return facts

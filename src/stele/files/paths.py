@@ -101,7 +101,7 @@ def _by_hand(entry: Path, benchmarks: Container[str]) -> bool:
     """Whether a file or folder in a folder without a stamp may be the output of one of our commands."""
     if entry.is_dir():
         return entry.name in PARTS or entry.name in benchmarks
-    return entry.suffix == ".json" or entry.stem in ("usage", "README") or entry.name.startswith(".")
+    return entry.suffix == ".json" or entry.stem == "README" or entry.name.startswith(".")
 
 
 def _conflict(path: Path, known: Callable[[Path], bool]) -> str | None:
