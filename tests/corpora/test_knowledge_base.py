@@ -154,7 +154,7 @@ def test_a_full_disk_is_told(tmp_path, base, monkeypatch, capsys):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(command, "write_rows", full)
-    assert "cannot be written ([Errno 28] No space left on device)" in refused(capsys, tmp_path)
+    assert "the disk is full, or a quota" in refused(capsys, tmp_path)
 
 
 def test_first_letters_follow_the_wiki(tmp_path, wiki):

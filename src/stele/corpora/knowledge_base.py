@@ -51,7 +51,7 @@ class KnowledgeBase(Job):
 
 
 def run(args: KnowledgeBase) -> None:
-    """Writes pages.parquet and links.parquet. Raises SteleError if the input is damaged or the disk is full."""
+    """Writes pages.parquet and links.parquet. Raises SteleError if the input is damaged."""
     if args.memory_mb < (least := RESERVED_MB + LEAST_MB):
         raise SteleError(f"--memory-mb {args.memory_mb}: want at least {least} MB")
     shards = [records.read_record(path) for path in args.documents]
@@ -61,14 +61,11 @@ def run(args: KnowledgeBase) -> None:
     total = sum(shard.get("documents", 0) for shard in shards)
     inputs = {f"documents:{n}": path for n, path in enumerate(args.documents, 1)}
     inputs["page_entities"] = args.page_entities
-    try:
-        with records.output_folder(args.output, JOB, inputs) as (folder, facts):
-            memory = args.memory_mb - RESERVED_MB
-            with database(memory, args.threads, folder / "spill", f"knowledge base {args.language}") as connection:
-                counts = build(connection, folder, args.documents, entities, site, total)
-            facts.update(language=args.language, wiki=args.wiki, **counts)
-    except OSError as error:
-        raise SteleError(f"{args.output.parent}: cannot be written ({error})") from None
+    memory = args.memory_mb - RESERVED_MB
+    with records.output_folder(args.output, JOB, inputs) as (folder, facts):
+        with database(memory, args.threads, folder / "spill", f"knowledge base {args.language}") as connection:
+            counts = build(connection, folder, args.documents, entities, site, total)
+        facts.update(language=args.language, wiki=args.wiki, **counts)
     log.info("knowledge_base %s: %s", args.language, counts)
     if not counts["pages_with_entity"]:
         log.warning("%s: none of %d pages has an entity in %s", args.language, counts["pages"], entities)

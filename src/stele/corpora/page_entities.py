@@ -48,10 +48,7 @@ def run(args: PageEntities) -> None:
     records.read_record(args.dataset)  # raises before the work starts
     path = find_file(args.dataset.parent, FILES, f"sitelinks, *{TABLE}.sql.gz")
     with records.output_folder(args.output, JOB, {"dataset": args.dataset}) as (folder, facts):
-        try:
-            rows, rows_by_wiki, dropped = write_entities(path, wikis, folder)
-        except OSError as error:
-            raise SteleError(f"{args.output.parent}: cannot be written ({error})") from None
+        rows, rows_by_wiki, dropped = write_entities(path, wikis, folder)
         facts.update(
             rows=rows,
             wikis=rows_by_wiki,
