@@ -137,7 +137,7 @@ def test_a_record_that_was_changed_anywhere_is_an_error_where_it_is_read(tmp_pat
     path.write_text(json.dumps(whole, indent=4))  # another layout is no other record
     assert records.read_record(path)["labels"] == ["generated data", "stand-in checkpoint"]
     path.write_text(json.dumps(change(whole)))
-    for read in (records.read_record, records.content_digest, lambda p: records.labels_of([p])):
+    for read in (records.read_record, records.content_digest, lambda p: records.ancestry_of([p])):
         with pytest.raises(Damaged, match=r"record\.json: .*rebuild with `snakemake --force"):
             read(path)
     with pytest.raises(Damaged, match=r"record\.json"):

@@ -225,21 +225,14 @@ def ancestry_of(inputs: Iterable[Path | str]) -> dict[str, Record]:
     the files. Files that are no records are ignored.
     """
     ancestry: dict[str, Record] = {}
-    for path in inputs:
-        if Path(path).suffix == ".json":
-            record = read_record(path)
-            ancestry |= record.get(ANCESTRY, {})
-            ancestry[content_digest(path)] = {key: record[key] for key in IDENTITY if record.get(key) is not None}
+    for path, record in _records_among(inputs):
+        ancestry |= record.get(ANCESTRY, {})
+        ancestry[content_digest(path)] = {key: record[key] for key in IDENTITY if record.get(key) is not None}
     return ancestry
 
 
-def labels_of(inputs: Iterable[Path | str]) -> set[str]:
-    """Union of the labels of some records; files that are no records have none."""
-    labels: set[str] = set()
-    for path in inputs:
-        if Path(path).suffix == ".json":
-            labels.update(read_record(path).get("labels", ()))
-    return labels
+def _records_among(inputs: Iterable[Path | str]) -> Iterator[tuple[Path, Record]]:
+    return ((path, read_record(path)) for path in map(Path, inputs) if path.suffix == ".json")
 
 
 def divergence(inputs: Iterable[Path | str]) -> str | None:
@@ -267,12 +260,13 @@ def write_record(
     """
     check_record(Path(path), job)
     wall, cpu = spent(earlier)
+    inherited = (record["labels"] for _, record in _records_among(inputs.values()))
     if outputs is not None:
         facts = {"content": facts_digest(outputs), **facts, "outputs": outputs}
     record = {
         "job": job,
         "inputs": {name: content_digest(source) for name, source in inputs.items()},
-        "labels": sorted(set(labels) | labels_of(inputs.values())),
+        "labels": sorted({*labels}.union(*inherited)),
         **facts,
         ANCESTRY: ancestry_of(inputs.values()),
         **software(),
