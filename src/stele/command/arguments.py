@@ -73,14 +73,15 @@ def ends_in(*endings: str) -> AfterValidator:
 def record_of(job: str) -> AfterValidator:
     """Validator of the record.json of a folder that `job` writes: raises SteleError if it must not replace that.
 
-    It must not if the job's own --state is in the folder.
+    It must not if the job's own --state is in the folder, or the folder in that.
     """
 
     def check(record: Path, options: ValidationInfo) -> Path:
         if record.name != RECORD:
             raise SteleError(f"{record}: the record of a folder is called {RECORD}; write {record / RECORD}")
         check_replaceable(record.parent, job)
-        if (state := options.data.get("state")) and state.resolve().is_relative_to(record.parent.resolve()):
+        state, folder = options.data.get("state"), record.parent.resolve()
+        if state and (state.resolve().is_relative_to(folder) or folder.is_relative_to(state.resolve())):
             raise SteleError(f"--state {state}: give a folder beside that of --output, {record.parent}")
         return record
 

@@ -261,11 +261,8 @@ class PlacesJob(Job):
 def places_of(args: PlacesJob, advice: str) -> Places:
     """Sources of files by a job's options; `advice` tells the user how to provide a copy.
 
-    Raises SteleError if the folder of unfinished downloads, which is removed at the end, is not the job's or holds the
-    output's.
+    Raises SteleError if the folder of unfinished downloads, which is removed at the end, is not the job's.
     """
-    if args.output.parent.resolve().is_relative_to(args.state.resolve()):
-        raise SteleError(f"--state {args.state}: give a folder beside that of --output, {args.output.parent}")
     check_claimable(args.state, DOWNLOADS, NAMES.fullmatch)
     return Places(
         mirrors=args.mirrors,
