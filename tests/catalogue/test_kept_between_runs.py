@@ -1,4 +1,4 @@
-"""What a plan keeps for the next: values of YAML files, the check of the catalogue, what config.yaml adds to it."""
+"""What a plan keeps for the next: the check of the catalogue, and what config.yaml adds to it."""
 
 import json
 import os
@@ -19,33 +19,6 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / ".snakemake").mkdir()
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def test_values_of_a_text_are_read_where_it_was_parsed_before_and_never_for_another_text(folder, monkeypatch):
-    file = folder / "a.yaml"
-    file.write_text("a: [1, 2.5, yes, text]\n")
-    values = catalogue.read_yaml(file)
-    monkeypatch.setattr(catalogue, "_parse", lambda text, path: {"parsed": "anew"})
-    assert catalogue.read_yaml(file) == values == {"a": [1, 2.5, True, "text"]}
-    file.write_text("a: [1, 2.5, yes, texts]\n")
-    assert catalogue.read_yaml(file) == {"parsed": "anew"}
-
-
-@pytest.mark.parametrize("damage", [lambda text: text[:-3], lambda text: text.replace("2.5", "2.6"), lambda text: ""])
-def test_a_damaged_file_of_values_is_not_trusted(folder, damage):
-    file = folder / "a.yaml"
-    file.write_text("a: 2.5\n")
-    values = catalogue.read_yaml(file)
-    stored = catalogue.parsed_path(file.read_text())
-    stored.write_text(damage(stored.read_text()))
-    assert catalogue.read_yaml(file) == values
-
-
-def test_values_that_json_has_not_are_parsed_each_time(folder):
-    for text in ("1: a\n", "a: 2020-01-01\n", "a: .nan\n"):
-        (folder / "a.yaml").write_text(text)
-        assert str(catalogue.read_yaml(folder / "a.yaml")) == str(catalogue._parse(text, "a.yaml"))
-        assert not catalogue.parsed_path(text).exists()
 
 
 def test_the_catalogue_is_checked_once_for_a_state_of_its_files(folder, monkeypatch):

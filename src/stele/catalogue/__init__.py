@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
@@ -22,18 +21,13 @@ FOLDER = Path(__file__).parent
 ADDED = "STELE_ADDED"  # the environment variable with what config.yaml adds to the catalogue; jobs inherit it
 # what the last plan in this folder adds, for its commands (`snakemake -p`) that are run by hand
 LAST_PLAN = Path(".snakemake/stele-added.json")
-PARSED = Path(".snakemake/stele-yaml")  # not written where there is no .snakemake
 Facts = TypeVar("Facts", bound=Strict)  # a model of schema/; its `FILE` names the YAML file
 
 
 def read_yaml(path: Path | str) -> Values:
     """Reads the keys of one YAML file. Raises SteleError for a missing or damaged file and for a repeated key."""
     with reading(path, "YAML file", "correct the path or the file"):
-        text = Path(path).read_text(encoding="utf-8")
-        value = _stored(text)
-        if value is None:
-            value = _parse(text, path)
-            _store(text, value)
+        value = _parse(Path(path).read_text(encoding="utf-8"), path)
     if not isinstance(value, dict | None):
         raise SteleError(f"{path}: want keys and values, found {type(value).__name__}")
     return value or {}
@@ -63,43 +57,6 @@ def _parse(text: str, path: Path | str) -> Any:
     Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, mapping)
     Loader.add_constructor("tag:yaml.org,2002:int", integer)
     return yaml.load(text, Loader)
-
-
-# Values of YAML files are kept as JSON in the folder of a run: reading that takes a tenth of the time of parsing. They
-# are kept by the text of the file and the code that reads it, so that another text or code finds none.
-def parsed_path(text: str) -> Path:
-    """Path of the cache file for the values of a YAML text."""
-    return PARSED / f"{_sha256(_code() + text)}.json"
-
-
-def _stored(text: str) -> Any:
-    """Cached values of a YAML text; None if there are none or their file is damaged."""
-    with suppress(OSError, ValueError):
-        checksum, _, body = parsed_path(text).read_text(encoding="utf-8").partition("\n")
-        if checksum == _sha256(body):
-            return json.loads(body)
-    return None
-
-
-def _store(text: str, values: Any) -> None:
-    """Caches the values of a YAML text if JSON can represent them (it has no dates, and no numbers as keys)."""
-    with suppress(OSError, ValueError, TypeError):
-        body = json.dumps(values)
-        if PARSED.parent.is_dir() and json.loads(body) == values:
-            with atomic_file(parsed_path(text)) as handle:
-                handle.write(f"{_sha256(body)}\n{body}")
-
-
-@cache
-def _code() -> str:
-    """Identifies the parser: the version of PyYAML and the source text of this module."""
-    import yaml
-
-    return yaml.__version__ + Path(__file__).read_text(encoding="utf-8")
-
-
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 @cache
