@@ -1,14 +1,10 @@
 """The rate limit, which starts a chain of timers, is gone unless a user gives one; what is removed is made again."""
 
-import inspect
 import subprocess
 import sys
-from functools import partial
-from unittest import mock
 
 import pytest
 
-from stele.snakemake_support.patches.dry_runs import keeping_answers
 from tests.waiting import PATIENCE
 
 JOBS = 24
@@ -67,21 +63,6 @@ def test_on_a_cluster_only_a_limit_that_the_user_gives_holds(tmp_path):
         made.unlink()
     _, _, seconds = build(tmp_path, False, "--max-jobs-per-timespan", "4/1s")
     assert seconds >= 5 - 0.5, "24 jobs at 4 a second: the last ones wait for five seconds"
-
-
-def test_signatures_are_asked_for_once_and_are_those_of_functions_and_methods():
-    question = mock.Mock(side_effect=lambda function: inspect.signature(function).parameters)
-
-    class Plan:
-        def inputs(self, wildcards, attempt=1): ...
-
-    def plain(wildcards, **more): ...
-
-    ask = keeping_answers(question)
-    inputs = Plan().inputs
-    for function in (inputs, inputs, plain, plain, partial(plain, 1)):
-        assert list(ask(function).items()) == list(inspect.signature(function).parameters.items())
-    assert question.call_count == 3
 
 
 SHOWN = """

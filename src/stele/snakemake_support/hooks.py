@@ -54,7 +54,6 @@ def setup(values: Values, workflow, root: Path) -> Plan:
     # a job on a node is its own driver: the one that submitted it is on another host, and may end before it
     _environment(root, main=workflow.is_main_process or workflow.remote_exec)
     hear_interrupts()
-    dry_runs.keep_signatures()
     try:
         # the cluster's settings, and the software of the jobs
         settings.read()  # an error in cluster.yaml comes before its names are used

@@ -1,29 +1,11 @@
 """Patches that make dry runs fast and short, by skipping work whose results they do not show."""
 
 import functools
-from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
 from stele.snakemake_support.patches import SNAKEMAKE, applies
 
 LISTED = 20  # jobs that a dry run prints
-
-
-def keep_signatures() -> None:
-    """Makes Snakemake inspect the signature of each function only once."""
-    if not applies(SNAKEMAKE):
-        return
-    from snakemake import common, rules
-
-    if hasattr(common.get_function_params, "__wrapped__"):
-        return  # in another workflow of this process
-    common.get_function_params = rules.get_function_params = keeping_answers(common.get_function_params)
-
-
-def keeping_answers(question: Callable[[Any], Mapping[str, Any]]) -> Callable[[Any], Mapping[str, Any]]:
-    """Wraps a query for a callable's parameters with a cache; callables that cannot be hashed are asked each time."""
-    cached = functools.lru_cache(maxsize=1024)(question)
-    return functools.wraps(question)(lambda key: cached(key) if isinstance(key, Hashable) else question(key))
 
 
 def skip_environments() -> None:
