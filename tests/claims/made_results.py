@@ -15,13 +15,15 @@ PRETRAINED, FINETUNED, UNTRAINED = ("pretrain", "finetune"), ("finetune",), ()
 METRICS = ("mrr@100", "recall@100", "mrr@10")
 
 
-def write_system(folder: Path, row: str, values: dict, languages, jobs=PRETRAINED, labels=("generated data",)) -> None:
+def write_system(
+    folder: Path, row: str, values: dict, languages, jobs=PRETRAINED, labels=("generated data",), snapshot_of=""
+) -> None:
     """The results of a row, `benchmark/model/setting`: metric -> float64 [P, F, n], by seeds and query."""
     benchmark, model, setting = row.split("/")
     names = np.asarray(languages)
     shape = next(iter(values.values())).shape
     columns = {"search": names.tolist(), "language": names.tolist(), "query": [f"q{n}" for n in _places(names)]}
-    ancestry = {job: {"job": job, "model": model} for job in jobs}
+    ancestry = {job: {"job": job, "model": (job == "pretrain" and snapshot_of) or model} for job in jobs}
     for p in range(shape[0]):
         for f in range(shape[1]):
             of_seed = {metric: every[p, f] for metric, every in values.items()}

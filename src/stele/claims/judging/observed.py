@@ -265,14 +265,10 @@ def by_seed(names: Sequence[str], results: Sequence[records.Record]) -> list[tup
 
 
 def trained(names: Sequence[str], results: Iterable[records.Record]) -> tuple[bool, bool]:
-    """Whether a row's model is pretrained here, and whether its results depend on a fine-tuning seed."""
-    jobs, models = set(), set()  # (job, model) of all that the results come from
-    for record in results:
-        models.add(record.get("model"))
-        jobs |= {(facts.get("job"), facts.get("model")) for facts in record.get(records.ANCESTRY, {}).values()}
+    """Whether a row's encoder is pretrained here, by itself or as a snapshot, and whether a fine-tuning seed counts."""
+    jobs = {facts.get("job") for record in results for facts in record.get(records.ANCESTRY, {}).values()}
     several = len({numbers(name)[0] for name in names}) > 1
-    pretrained = several or any(("pretrain", model) in jobs for model in models)
-    return pretrained, bool({job for job, _ in jobs} & {*trainings.TRAINS})
+    return several or "pretrain" in jobs, bool(jobs & {*trainings.TRAINS})
 
 
 def divergence(groups: Sequence[tuple[str, list[int]]], results: Sequence[records.Record]) -> str:
