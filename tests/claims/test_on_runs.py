@@ -244,6 +244,17 @@ def test_how_large_generated_data_are_is_no_evidence(judged):
     assert judged(cost, EQUAL).verdict.reason == "nothing is a multiple of 0"
 
 
+@pytest.mark.parametrize(("number", "state"), [(2, "undecided"), (3, "reversed")])
+def test_a_count_leaves_open_what_the_last_run_leaves_out(judged, tmp_path, number, state):
+    """Thai, not Swahili, of which the paper prints a dash."""
+    count = {"kind": "count", "of": cells("all/other/mrr/??"), "value": number}
+    judged(count, EQUAL, labels=())
+    (tmp_path / "results/tables").mkdir()
+    (tmp_path / "results/tables/context.json").write_text('{"languages_in_scale": {"mrtydi": ["ar"]}}')
+    verdict = _judge(tmp_path, count)
+    assert (verdict.state, verdict.reason) == (state, f"1, claimed {number}" + "; 1 more are open" * (number == 2))
+
+
 COSTS = [([4000.0], "supported"), ([2500.0], "reversed"), ([None], "no data"), ([4000.0, None], "no data")]
 
 

@@ -253,14 +253,16 @@ def count(judging: Judging) -> Verdict:
     if claim.left is not None:
         return _count_of_wins(judging, compare)
     values = values_at(claim.of, judging.paper)
-    numbers = [number for value in values if (number := judging.number(value.at)) is not None]
+    found = [(value, judging.number(value.at)) for value in values]
+    numbers = [number for _, number in found if number is not None]
     if judging.missing or not numbers:
         return judging.nothing
+    left_out = sum(number is None and value.number is not None for value, number in found)
     decimals = len(repr(claim.value).partition(".")[2])
     counted = round(numbers[0], decimals) if len(values) == 1 else len(numbers)
     if GENERATED in judging.labels:
         return Verdict("no data", f"sizes of generated data are chosen ({counted:g}, claimed {claim.value:g})")
-    return findings.count(counted, claim.value, compare)
+    return findings.count(counted, claim.value, compare, left_out)
 
 
 def _count_of_wins(judging: Judging, compare: Compare) -> Verdict:
