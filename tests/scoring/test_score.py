@@ -328,7 +328,10 @@ def test_average_refuses_what_does_not_belong_together(tmp_path, swahili):
     scored(tmp_path, [f"mrtydi:sw={swahili}"], ["mrr@100"], seed=0)
     one = tmp_path / "results/mrtydi/msm/zero_shot_nq/pt0-ft0.json"
     other = put_record(tmp_path / "o", "pt0-ft1.json", **(json.loads(one.read_text()) | {"model": "kept"}))
+    mean = tmp_path / "mean.json"
+    average.run(job(average, ["--seeds", str(one), "--output", str(mean)]))
     cases = [([one, other], "its model is 'kept', but 'msm' in .*pt0-ft0"), ([one, one], "the same seeds are given")]
+    cases.append(([mean, one], r"mean\.json: want a result of `scoring score` for one pair of seeds"))
     for paths, message in cases:
         with pytest.raises(SteleError, match=message):
             average.run(job(average, ["--seeds", *map(str, paths), "--output", str(tmp_path / "a.json")]))

@@ -25,8 +25,8 @@ def run(args: Average) -> None:
     results = [records.read_record(path) for path in args.seeds]
     first = results[0]
     for path, result in zip(args.seeds, results, strict=True):
-        if "metrics" not in result or "seeds" not in result:
-            raise SteleError(f"{path}: want a result of `scoring score`, found another record")
+        if "metrics" not in result or not isinstance(result.get("seeds"), dict):
+            raise SteleError(f"{path}: want a result of `scoring score` for one pair of seeds, found another record")
         for key in SAME:
             if result.get(key) != first.get(key):
                 difference = f"its {key} is {result.get(key)!r}, but {first.get(key)!r} in {args.seeds[0]}"
