@@ -18,11 +18,9 @@ OWN_NAMES = {
     "tables/all_tables.py": {"folder / name", "folder / f'{table.file}.json'"},
     "tables/all_tables_pdf.py": {"scratch / f'{tex.stem}.pdf'", "scratch / f'{tex.stem}.log'"},
     "tables/renew_references.py": {
-        "clones / about.clone",
+        "clone / 'results' / model.replace('/', '__', 1)",
         "clone / name",
-        "clone / _folder(model)",
-        "theirs / file",
-        "ours / file",
+        "clones / about.clone",
     },
     "tables/schema.py": {"args.to / name"},
     "tables/site.py": {

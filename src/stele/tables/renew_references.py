@@ -10,13 +10,10 @@ stay. catalogue/reference_sources.yaml says which files are read, and which numb
 import csv
 import logging
 import math
-import os
 import re
-import shutil
 import subprocess
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from stele import catalogue
@@ -32,15 +29,6 @@ log = logging.getLogger(__name__)
 Row = dict[str, str]  # by COLUMNS
 ORDER = ("benchmark", "model", "split", "system", "metric", "subset", "source", "locator", "value")
 DIGITS = 12  # of a commit, in a locator
-CONFIG = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tfileMode = false\n"
-ENVIRONMENT = {
-    "GIT_CONFIG_NOSYSTEM": "1",
-    "GIT_CONFIG_GLOBAL": os.devnull,
-    "GIT_ATTR_NOSYSTEM": "1",
-    "GIT_NO_REPLACE_OBJECTS": "1",
-    "GIT_LITERAL_PATHSPECS": "1",
-    "GIT_TERMINAL_PROMPT": "0",
-}
 
 
 class RenewReferences(Job):
@@ -84,54 +72,24 @@ def renewed(rows: Sequence[Row], mteb: Mteb, pyserini: Pyserini, clones: Path) -
     for about, read in ((mteb, mteb_rows), (pyserini, pyserini_rows)):
         if (clone := clones / about.clone).is_dir():
             models = {row["model"] for row in rows if row["source"] == about.source} | _catalogue_models()
-            paths = map(_folder, models) if isinstance(about, Mteb) else about.files
             renewed_rows = [row for row in renewed_rows if row["source"] != about.source]
-            renewed_rows += read(about, clone, commit_of(clone, paths), models)
+            renewed_rows += read(about, clone, commit_of(clone), models)
     if not any((clones / about.clone).is_dir() for about in (mteb, pyserini)):
         raise SteleError(f"{clones}: want a clone of {mteb.repository} as {mteb.clone}/, of {pyserini.repository} as "
                          f"{pyserini.clone}/, or both")  # fmt: skip
     return sorted(renewed_rows, key=lambda row: [row[key] for key in ORDER])
 
 
-def commit_of(clone: Path, paths: Iterable[str]) -> str:
-    """Commit of a clone. Raises SteleError if the files under `paths` differ from that commit.
+def commit_of(clone: Path) -> str:
+    """Commit that a clone has checked out. Raises SteleError for a folder that is no clone.
 
-    A clone's configuration, hooks and attributes can name programs (core.fsmonitor, filters). So git sees the clone's
-    objects and branches in a temporary folder without any of them, and no configuration of the user or the machine.
+    Its configuration can name programs, and git would run some of them in any command that looks at files.
     """
-    theirs = clone / ".git"
-    if not (theirs / "HEAD").is_file():
-        raise SteleError(f"{clone}: not a git clone (want its .git folder); clone it again")
-    with TemporaryDirectory() as name, reading(clone, "clone", "clone it again"):
-        ours = Path(name)
-        (ours / "config").write_text(CONFIG)
-        (ours / "objects").symlink_to((theirs / "objects").resolve())
-        (ours / "refs").symlink_to((theirs / "refs").resolve())
-        for file in ("HEAD", "packed-refs", "shallow"):
-            if (theirs / file).is_file():
-                shutil.copyfile(theirs / file, ours / file)
-        commit = _git(ours, clone, "rev-parse", "--verify", "HEAD^{commit}")
-        _git(ours, clone, "read-tree", commit)
-        every = ("--porcelain", "--untracked-files=all", "--ignored=matching", "--ignore-submodules=all")
-        if _git(ours, clone, "status", *every, "--", *sorted(paths)):
-            raise SteleError(f"{clone}: its files differ from its commit's; undo the changes (`git stash --all`)")
-    return commit[:DIGITS]
-
-
-def _git(git_dir: Path, work_tree: Path, *arguments: str) -> str:
-    """Runs git on the work tree, without the user's `GIT_*` variables. Raises SteleError if it fails."""
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
-    command = ["git", f"--git-dir={git_dir}", f"--work-tree={work_tree.resolve()}", *arguments]
-    done = subprocess.run(
-        command, capture_output=True, text=True, errors="replace", check=False, env=environment | ENVIRONMENT
-    )
+    command = ["git", f"--git-dir={clone / '.git'}", "rev-parse", "--verify", "HEAD"]
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     if done.returncode:
-        raise SteleError(f"{work_tree}: git cannot read this clone: {done.stderr.strip()}")
-    return done.stdout.strip()
-
-
-def _folder(model: str) -> str:
-    return f"results/{model.replace('/', '__', 1)}"
+        raise SteleError(f"{clone}: git cannot read this clone; clone it again: {done.stderr.strip()}")
+    return done.stdout[:DIGITS]
 
 
 def _catalogue_models() -> set[str]:
@@ -144,7 +102,7 @@ def _catalogue_models() -> set[str]:
 def mteb_rows(about: Mteb, clone: Path, commit: str, models: Collection[str]) -> Iterator[Row]:
     """Yields the numbers of `models` in a clone of MTEB's results."""
     for model in sorted(models):
-        for path in sorted((clone / _folder(model)).glob("*/*.json")):
+        for path in sorted((clone / "results" / model.replace("/", "__", 1)).glob("*/*.json")):
             if (task := about.tasks.get(path.stem)) is None:
                 continue
             result = read_object(path, "result of MTEB")
