@@ -134,12 +134,6 @@ def test_a_file_of_the_users_stays_in_a_folder_that_a_command_writes_to_and_its_
     assert [cli.main(command), cli.main(command)] == [0, 0]
 
 
-def test_a_result_is_not_replaced_by_a_manifest(tmp_path, capsys):
-    (tmp_path / "direct.json").write_text('{"job": "score"}')
-    assert cli.main(["tables", "manifest", "--results-dir", str(tmp_path), "--output", f"{tmp_path}/direct.json"]) == 1
-    assert "direct.json: was made by `score`" in capsys.readouterr().err
-
-
 def test_a_folder_is_replaced_if_it_is_new_empty_or_of_the_same_job_alone(tmp_path):
     made(tmp_path / "new")
     (tmp_path / "empty").mkdir()

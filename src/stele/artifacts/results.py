@@ -222,10 +222,10 @@ def load_results(results_dir: Path | str = "results", each_seed: bool = False) -
     return pandas.DataFrame(rows, columns=COLUMNS).astype({"value": "float64", "n": "Int64", "std": "float64"})
 
 
-def write_manifest(folder: Path, output: Path | None = None) -> None:
-    """Writes the manifest of a folder of results to `output`, by default into the folder itself."""
+def write_manifest(folder: Path) -> None:
+    """Writes the manifest of a folder of results into the folder."""
     record = {"job": "tables manifest", "labels": [], **manifest_of(folder)}
-    atomic_write_json(output or folder / MANIFEST, seal(record))
+    atomic_write_json(folder / MANIFEST, seal(record))
 
 
 def manifest_of(folder: Path) -> dict[str, Any]:

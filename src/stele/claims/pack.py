@@ -57,8 +57,6 @@ class Pack(Job):
     """Folder of results."""
     folder: Positional[Path]
     """Folder to pack the results into."""
-    work: Path | None = None
-    """Folder of the scale's intermediate files, for loss curves; default: work/{scale}."""
     specs: SpecsFolder = PAPER_TABLES
 
 
@@ -67,10 +65,8 @@ def run(args: Pack) -> None:
         raise SteleError(
             f"{args.results}: is packed already ({STUDY} is in it); copy it, or pack the results from which it was made"
         )
-    work = args.work or Path("work", Path(read_stamp(args.results) or "").stem)
-    if args.work and not work.is_dir():
-        raise SteleError(f"--work {work}: no such folder; give the scale's folder of work or leave this out")
     refuse_within_results(args.folder)
+    work = Path("work", Path(read_stamp(args.results) or "").stem)
     seeds = pack(args.results, args.folder, args.specs, work)
     if read_object(args.folder / STUDY, "record of a study")["claims_sha256"]:  # an adaptation has no claims
         write_verdicts(judge(args.folder, args.specs, None), read_stamp(args.folder) or "", args.folder / "claims")

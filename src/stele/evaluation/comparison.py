@@ -18,7 +18,7 @@ from stele.evaluation import bootstrap, paired
 from stele.evaluation.aggregate import std
 from stele.evaluation.metrics import load_metric
 from stele.evaluation.scores import Scores
-from stele.evaluation.significance import PERMUTATIONS, SignificanceTest, correct, load_test, varies
+from stele.evaluation.significance import SignificanceTest, correct, load_test, varies
 
 if TYPE_CHECKING:
     import pandas
@@ -70,7 +70,6 @@ class Choices:
     average: str
     correction: str
     level: float
-    permutations: int = PERMUTATIONS
     seed: int = 0
     same_questions: bool = False
 
@@ -135,7 +134,7 @@ def _comparison(
         difference=paired.mean(samples) if finish is float else mean - baseline_mean,
         low=low,
         high=high,
-        p=choices.test.p_value(samples, choices.permutations, choices.seed),
+        p=choices.test.p_value(samples, seed=choices.seed),
         win=int(np.count_nonzero(differences > 0)),
         tie=int(np.count_nonzero(differences == 0)),
         loss=int(np.count_nonzero(differences < 0)),

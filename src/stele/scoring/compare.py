@@ -20,8 +20,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import Field
-
 from stele import catalogue
 from stele.artifacts import records
 from stele.benchmarks.arguments import data_folders, data_paths
@@ -32,7 +30,7 @@ from stele.evaluation import bootstrap, paired
 from stele.evaluation.comparison import Choices, Comparison, compare_all, of_one_benchmark, share_questions
 from stele.evaluation.metrics import load_metric
 from stele.evaluation.scores import Scores
-from stele.evaluation.significance import PERMUTATIONS, SignificanceTest, correct, load_test
+from stele.evaluation.significance import PERMUTATIONS, correct, load_test
 from stele.files.atomic import atomic_file
 from stele.files.digests import digest
 from stele.files.formats import write_csv
@@ -61,9 +59,6 @@ class Compare(Job):
     """Correction for several comparisons: holm, bonferroni or none."""
     level: float = 0.05
     """Level of significance, between 0 and 1."""
-    permutations: int | None = Field(
-        None, description=f"Permutations of the test fisher, at least {PERMUTATIONS:,}, the default."
-    )
     seed: Seed = 0
     average: str | None = None
     """Average over languages: macro or micro; default: the results' own, else macro."""
@@ -77,7 +72,8 @@ def run(args: Compare) -> None:
     files = _files(args.system)
     test = load_test(args.test)
     correct([], args.correction)  # refuses an unknown one
-    _check_numbers(args, test)
+    if not 0 < args.level < 1:
+        raise SteleError(f"--level: want a number between 0 and 1, for example 0.05; found {args.level}")
     baseline = args.baseline or next(iter(files))
     check_known("system", baseline, files)
     if args.average:
@@ -98,7 +94,6 @@ def run(args: Compare) -> None:
         baseline=baseline,
         metrics=_metrics(args.metric, systems),
         test=test,
-        permutations=args.permutations or PERMUTATIONS,
         seed=args.seed,
         average=args.average or next((system.average for system in systems.values() if system.average), "macro"),
         correction=args.correction,
@@ -141,8 +136,8 @@ def write_json(path: Path, files, systems, rows: list[dict], choices: Choices, l
         benchmark=next((system.benchmark for system in systems.values() if system.benchmark), None),
         averaged=choices.average,
         test=choices.test.name,
-        method=choices.test.describe(choices.permutations, choices.seed),
-        permutations=choices.permutations if choices.test.draws else None,
+        method=choices.test.describe(PERMUTATIONS, choices.seed),
+        permutations=PERMUTATIONS if choices.test.draws else None,
         resamples=bootstrap.RESAMPLES,
         interval=bootstrap.LEVEL,
         correction=choices.correction,
@@ -172,15 +167,6 @@ def _files(systems: Sequence[Sequence[str]]) -> dict[str, list[str]]:
     if len(by_name) < 2:
         raise SteleError("--system: want two systems or more; give --system NAME FILES once for each")
     return by_name
-
-
-def _check_numbers(args: Compare, test: SignificanceTest) -> None:
-    if not 0 < args.level < 1:
-        raise SteleError(f"--level: want a number between 0 and 1, for example 0.05; found {args.level}")
-    if args.permutations is not None and not test.draws:
-        raise SteleError(f"--permutations: the test {args.test} uses no permutations; leave the option out")
-    if args.permutations is not None and args.permutations < PERMUTATIONS:
-        raise SteleError(f"--permutations: want at least {PERMUTATIONS}, found {args.permutations}")
 
 
 def _metrics(requested: Sequence[str] | None, systems: Mapping[str, Scores]) -> list[str]:

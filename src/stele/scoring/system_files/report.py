@@ -15,6 +15,7 @@ from stele.evaluation.evaluate import Evaluation
 from stele.evaluation.metric import Case
 from stele.evaluation.metrics import load_metric
 from stele.evaluation.scores import KEYS, table_of
+from stele.evaluation.significance import PERMUTATIONS
 from stele.files.atomic import atomic_file
 from stele.files.formats import amount, write_csv
 from stele.files.reading import reading
@@ -180,7 +181,7 @@ def _explained(comparisons: Sequence[Comparison], choices: Choices) -> str:
         if choices.correction in corrected
         else ""
     )
-    method = choices.test.describe(choices.permutations, choices.seed)
+    method = choices.test.describe(PERMUTATIONS, choices.seed)
     together = ", for the average of questions in all languages" if choices.same_questions else ""
     return (
         f"* p < {choices.level:g}{over}; {method}.\n"
