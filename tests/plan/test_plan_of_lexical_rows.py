@@ -6,7 +6,6 @@ from stele import catalogue
 from stele.artifacts.results import RunKey
 from stele.catalogue import datasets
 from stele.errors import SteleError
-from stele.plan.rows import fused
 
 LEXICAL = ["bm25", "bm25_rm3", "bm25_rm3_unfiltered"]
 BM25 = RunKey("mrtydi", "bm25", "tuned")
@@ -104,14 +103,6 @@ def test_term_matching_is_expanded_where_that_was_better_on_the_test_topics():
     terms = {(name, entry["term"]) for name, entry in settings if entry["kind"] == "fused"}
     expanded = {(name, "bm25_rm3") for name in ("clef2006_fr", "fire2012_bn", "trec3_es")}
     assert terms == expanded | {(name, "bm25") for name in ("ntcir8_zh", "trec2002_ar", "fire2012_hi")}
-
-
-def test_folds_of_the_user_s_are_an_input(fusing, tmp_path):
-    made = fusing(tmp_path, user_data={fused.FOLDS: str(tmp_path)})
-    record = made.paths.dataset(fused.FOLDS, "all")
-    assert made.rows.inputs(FUSED, "pt0-ft0")["folds"] == record and record in made.rows.downloads(FUSED)
-    gone = fusing(tmp_path, user_data={fused.FOLDS: "/no/such/folder"})
-    assert gone.rows.problem(FUSED) == ("unavailable", "user_data.fusion_folds: /no/such/folder is not a folder")
 
 
 def test_an_expanding_model_is_a_row_of_every_setting_that_is_given(fusing, tmp_path):

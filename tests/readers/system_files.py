@@ -15,7 +15,6 @@ import safetensors.numpy
 from stele.artifacts import records, results
 from stele.encoders.calibration import load_calibration, read_tensors
 from stele.evaluation import scores
-from stele.evaluation.folds import read_folds
 from stele.files.digests import digest
 from stele.recipes.encoding import EncodingSpec
 from stele.scoring.system_files.formats import read_output
@@ -87,10 +86,5 @@ OUTPUTS: dict[str, Reader] = {
     ),
     "calibration": ("calibration.safetensors", TENSORS, read_tensors),
     "record of a calibration": ("calibration.json", CALIBRATION, calibration),
-    "folds": (
-        "trec3_es.txt",
-        b"1 a\n2 a\n3 b\n4 b\n5 c\n",
-        lambda path: read_folds(path, ["1", "2", "3", "4", "5"]),
-    ),
     "lengths": ("lengths_fr.csv", b"tokens,documents\n3,4\n5,1\n", figure_data.read_lengths),
 }

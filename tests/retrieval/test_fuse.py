@@ -13,7 +13,7 @@ from stele.artifacts.run_files import collection_size, read_run, write_run
 from stele.benchmarks.reader import BenchmarkReader
 from stele.benchmarks.types import LeftOut, Query, QuerySet
 from stele.errors import SteleError
-from stele.evaluation.folds import folds_by_hash, read_folds
+from stele.evaluation.folds import folds_by_hash
 from stele.evaluation.metric import Case
 from stele.evaluation.metrics import load_metric
 from stele.retrieval import fuse
@@ -115,37 +115,6 @@ def test_folds_are_of_like_sizes_and_stay_when_topics_come_in_another_order():
         fold = folds_by_hash(topics)
         sizes = [list(fold.values()).count(n) for n in range(5)]
         assert max(sizes) - min(sizes) <= 1 and fold == folds_by_hash(topics[::-1]) != folds_by_hash(topics, "1 de ")
-
-
-def test_folds_of_one_s_own_or_by_hash_where_those_are_of_other_benchmarks(fusing, tmp_path, caplog):
-    (tmp_path / "own/deeper").mkdir(parents=True)
-    for path, names in (("made.txt", "ab"), ("deeper/made.txt", "abc")):  # the one beside the record counts
-        (tmp_path / "own" / path).write_text("".join(f"{t} {names[int(t) % len(names)]}\n" for t in TOPICS))
-    folds = ["--folds", str(record(tmp_path / "own", content="own"))]
-    given = random_hits(1, 30, 2.0), random_hits(2, 20, -1.0), random_judgments(3)
-    with open(fusing("own", *given, *folds) / "alpha.csv") as lines:
-        rows = [row for row in csv.DictReader(lines) if row["topics"]]
-    assert [row["topics"].split() for row in rows] == [TOPICS[1::2], TOPICS[::2]]
-    for path in (tmp_path / "own").rglob("made.txt"):
-        path.rename(path.with_name("Made.txt"))
-    facts = json.loads((fusing("other", *given, *folds) / "retrieval.json").read_text())
-    assert len(facts["searches"]["xx"]["alphas"]) == 5
-    assert "no made.txt beside it, so the fold of a topic follows from the hash of its id" in caplog.text
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("1 a\n1 b\n", "line 2: 1: appears twice"),
-        ("1\n", "line 1: 1: want two columns, topic and fold"),
-        ("1 a\n2 b\n", "10 topics have no fold, for example '3'; add a line for each"),
-        ("".join(f"{t} a\n" for t in TOPICS), "want topics in two folds or more"),
-    ],
-)
-def test_folds_that_make_no_sense(tmp_path, text, message):
-    (tmp_path / "made.txt").write_text(text)
-    with pytest.raises(SteleError, match=message):
-        read_folds(tmp_path / "made.txt", TOPICS)
 
 
 # --- lists ---

@@ -139,13 +139,6 @@ def test_a_collection_without_a_list_of_files_is_taken_whole(run, users_folder):
     assert "empty" in run.refused(source(files=[], counts={}), "--user-data", str(run.folder / "empty"))
 
 
-def test_folds_of_a_benchmark_of_ones_own_are_taken(run, users_folder):
-    (users_folder / "my_news.txt").write_text("1 a\n2 b\n")
-    entry = datasets.resolve("fusion_folds", "all", [], generated=False).model_dump(mode="json", exclude_none=True)
-    assert run(entry, "--user-data", str(users_folder)) == 0
-    assert "my_news.txt" in run.have()
-
-
 def test_documents_that_are_a_file_each_are_kept_in_one(run):
     """Of FIRE, 831,721: a record of them all would be read by every job. Topics and judgments stay as they are."""
     own = run.folder / "own"

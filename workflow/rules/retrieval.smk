@@ -110,7 +110,6 @@ rule fuse:
         recipe=lambda w: as_json(plan.rows.kind(row_of(w)).recipe(row_of(w))),
         depth=lambda w: plan.data.benchmark(w.benchmark).depth,
         data=lambda w: assignments(plan.rows.kind(row_of(w)).data(row_of(w))),
-        folds=lambda w: flags({"folds": plan.rows.kind(row_of(w)).folds}),
         # the command reads this from the catalogue; as a param it makes a change rerun the job
         ignore_identical_ids=lambda w: plan.data.benchmark(
             w.benchmark
@@ -119,7 +118,7 @@ rule fuse:
         "Fuse {wildcards.benchmark} of {wildcards.model} with term matching, {wildcards.setting} ({wildcards.seeds})"
     shell:
         "python -m stele retrieval fuse --benchmark {wildcards.benchmark} --languages {params.languages}"
-        " --term {input.term} --dense {input.dense} --data {params.data} --recipe {params.recipe:q} {params.folds}"
+        " --term {input.term} --dense {input.dense} --data {params.data} --recipe {params.recipe:q}"
         " --depth {params.depth} --output {output.record} > {log} 2>&1"
 
 

@@ -10,7 +10,6 @@ A document that is missing from a list scores 0 there (section 5). So a document
 from the list of term matching, ranks below a document that is missing from both.
 """
 
-import logging
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -25,15 +24,13 @@ from stele.benchmarks.load import load_reader, stated_left_out
 from stele.benchmarks.reader import RetrievalReader
 from stele.command.arguments import Count, Datasets, Job, Json, Name, NewRecord, Record, Some, record_beside
 from stele.errors import SteleError
-from stele.evaluation.folds import folds_by_hash, read_folds
+from stele.evaluation.folds import folds_by_hash
 from stele.files.atomic import atomic_directory, atomic_file
 from stele.files.digests import facts_digest, file_facts
 from stele.files.formats import write_csv
 from stele.files.reading import parse_object
 from stele.files.strict import validate
 from stele.recipes.search import Fusion
-
-logger = logging.getLogger(__name__)
 
 ALPHAS = np.arange(101) / 100  # the weight of term matching; the paper does not say which were tried
 DIGITS = 4  # of the mean AP that a weight is chosen by
@@ -54,8 +51,6 @@ class Fuse(Job):
     data: Datasets
     recipe: Json = "{}"
     """{"scores": "raw"}, the default, or {"scores": "min_max"}: scores scaled to 0..1, query by query."""
-    folds: Record | None = None
-    """Record beside BENCHMARK.txt with lines `topic fold`; default: folds by a hash of the topic."""
     depth: Count = 1000
     """Documents to rank per topic."""
     output: Annotated[NewRecord, record_beside(JOB, ["runs"], "alpha.csv")]
@@ -91,7 +86,7 @@ def run(args: Fuse) -> None:
                 topics[query] = candidates(term_run.hits(query), dense_run.hits(query), recipe.scores == "min_max")
             judged = {query: judgments[query] for query in ids if query in judgments}
             # a weight for each fold, and the fused run
-            folds = choose_weights(topics, judged, _folds(args, list(topics)), args.depth)
+            folds = choose_weights(topics, judged, _folds(args.benchmark, list(topics)), args.depth)
             alpha_of = {topic: float(ALPHAS[fold.chosen]) for fold in folds for topic in fold.topics}
             run = ((topic, fused(item, alpha_of[topic], args.depth)) for topic, item in topics.items() if item.names)
             write_run(new_folder / f"{name}.trec.gz", run, tag="stele")
@@ -110,11 +105,10 @@ def run(args: Fuse) -> None:
         write_csv(handle, [COLUMNS, *rows])
     runs = {name: file_facts(folder / f"{name}.trec.gz") for name in searches}
     outputs = {f"runs/{name}.trec.gz": facts for name, facts in runs.items()} | {table.name: file_facts(table)}
-    fold_inputs = {"folds:all": args.folds} if args.folds else {}
     records.write_record(
         args.output,
         job=JOB,
-        inputs=data_inputs | {"term": args.term, "dense": args.dense} | fold_inputs,
+        inputs=data_inputs | {"term": args.term, "dense": args.dense},
         benchmark=args.benchmark,
         languages=list(args.languages),
         depth=args.depth,
@@ -136,16 +130,11 @@ def _read(path: Path, record: Mapping[str, Any], name: str) -> Run:
     return read_own_run(runs[name])
 
 
-def _folds(args: Fuse, topics: list[str]) -> dict[str, int]:
-    """Assigns each topic a fold: by the benchmark's file in --folds, if there is one, else by a hash of the topic."""
-    name = f"{args.benchmark}.txt"
-    fold_files = sorted(args.folds.parent.rglob(name), key=lambda path: len(path.parts)) if args.folds else []
-    if args.folds and not fold_files:
-        logger.warning("%s: no %s beside it, so the fold of a topic follows from the hash of its id", args.folds, name)
+def _folds(benchmark: str, topics: list[str]) -> dict[str, int]:
     try:
-        return read_folds(fold_files[0], topics) if fold_files else folds_by_hash(topics)
+        return folds_by_hash(topics)
     except SteleError as error:
-        raise SteleError(f"{args.benchmark}: {error}") from None
+        raise SteleError(f"{benchmark}: {error}") from None
 
 
 class Fold(NamedTuple):

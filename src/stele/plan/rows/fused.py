@@ -6,7 +6,6 @@ from pydantic import Field
 
 from stele.artifacts.results import RunKey
 from stele.benchmarks.reader import BenchmarkReader
-from stele.catalogue import datasets
 from stele.plan.data import reader_of
 from stele.plan.models import Problem
 from stele.plan.paths import Inputs, Reads
@@ -14,7 +13,6 @@ from stele.plan.rows import Kind, lexical
 from stele.recipes.search import Fusion
 
 TERM_SETTING = "direct"  # the setting of term matching, if the benchmark has it
-FOLDS = "fusion_folds"  # the dataset of topic folds; if the user gives it, it replaces the folds by hash
 
 
 class Fused(Kind):
@@ -36,7 +34,7 @@ class Fused(Kind):
         return TERM_SETTING if TERM_SETTING in names or not names else names[0]
 
     def problem(self, row: RunKey) -> Problem | None:
-        """The problem of the benchmark, else of the dense retrieval row, of the term matching row, or of the folds."""
+        """The problem of the benchmark, else of the dense retrieval row, of the term matching row, or of the data."""
         reader = reader_of(row.benchmark, BenchmarkReader)
         if reader and reader.SCORED_BY != "judgments":
             return "not built", f"{row.benchmark} has no judgments of passages, by which the weights are chosen"
@@ -53,19 +51,12 @@ class Fused(Kind):
         term, dense = self.parts(row)
         paths = {"term": f"{term.path}/{self.rows.seeds(term)[0]}", "dense": f"{dense.path}/{seeds}"}
         records = {name: self.rows.paths.results(f"{path}/retrieval.json") for name, path in paths.items()}
-        folds = {"folds": self.folds} if self.folds else {}
-        return {**records, "data": list(self.data(row).values()), **folds}
+        return {**records, "data": list(self.data(row).values())}
 
     def data(self, row: RunKey) -> dict[str, str]:
         """Records of the topics and judgments by `dataset:part`."""
         names = self.rows.protocols.datasets(row)
         return self.rows.data.records(names, self.rows.data.languages(row.benchmark))
-
-    @property
-    def folds(self) -> str | None:
-        """Record of the user's own folds; None if there are none."""
-        paths = self.rows.paths
-        return paths.dataset(FOLDS, datasets.ALL) if FOLDS in paths.settings.config.user_data else None
 
     def recipe(self, row: RunKey) -> dict[str, Any]:
         """Fusion keys of a row's setting: how the scores of the two rankings are made comparable."""
@@ -79,8 +70,7 @@ class Fused(Kind):
 
     def reads(self, row: RunKey) -> Reads:
         term, dense = (self.rows.kind(part).reads(part) for part in self.parts(row))
-        folds = {FOLDS: {f"{FOLDS}:{datasets.ALL}": self.folds}} if self.folds else {}
-        return {**term, **dense, "fusion": self.data(row), **folds}
+        return {**term, **dense, "fusion": self.data(row)}
 
     def checkpoints(self, row: RunKey) -> set[str]:
         _, dense = self.parts(row)
