@@ -1,7 +1,5 @@
 """`stele claims plan`: the rows of claims and controls, what is missing of each, at any scale, and what it costs."""
 
-import csv
-import io
 from pathlib import Path
 
 import pytest
@@ -70,11 +68,11 @@ def test_what_is_not_pretrained_here_has_a_seed_of_fine_tuning_for_each_of_pretr
 
 
 def test_what_is_not_in_scale_is_not_missed(here, capsys):
-    arguments = ["--claim", "dense_clt/dense_alone_below_term_matching", "--scale", "miniature", "--format", "csv"]
+    arguments = ["--claim", "dense_clt/dense_alone_below_term_matching", "--scale", "miniature"]
     assert cli.main(["claims", "plan", *arguments]) == 0
-    rows = {row["row"]: row for row in csv.DictReader(io.StringIO(capsys.readouterr().out))}
-    assert rows["ntcir8_zh/mbert/zero_shot_marco"]["reason"].startswith("not in scale")
-    assert rows["clef2006_fr/bm25_rm3/direct"]["state"] in ("missing", "there")
+    lines = capsys.readouterr().out.splitlines()
+    assert any(line.startswith("- ntcir8_zh/mbert/zero_shot_marco: not in scale") for line in lines)
+    assert not any(line.startswith("- clef2006_fr/bm25_rm3/direct") for line in lines)
 
 
 def test_the_cost_is_that_of_all_that_they_need(here, jobs):

@@ -1,19 +1,18 @@
 """List the results that claims still need, by row and seed, and their cost, at any scale.
 
     stele claims plan --paper msm kept --main --scale study --seeds 5 2
-    stele claims plan --claim msm/hierarchical_loss --format csv
+    stele claims plan --claim msm/hierarchical_loss
 
 Nothing is built. The claims' cells and controls name the rows; config.yaml says everything else. Costs are estimated as
 by `stele cluster cost`: hours within a factor of two. Results of another scale count as missing.
 """
 
 import json
-import sys
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from stele.artifacts.results import RunKey
 from stele.catalogue import read_yaml
@@ -21,7 +20,7 @@ from stele.claims.judging.pairs import references_of
 from stele.command.arguments import Job, Some, SpecsFolder
 from stele.config.model import parse_config
 from stele.errors import check_known
-from stele.files.formats import amount, table, write_csv
+from stele.files.formats import amount, table
 from stele.files.paths import read_stamp
 from stele.papers.addresses import load_paper
 from stele.papers.claims import FILE, load_claims, papers_with_claims
@@ -30,20 +29,12 @@ from stele.papers.table_parts import CellSource
 from stele.plan.paths import seed_names
 from stele.plan.plan import Plan
 
-COLUMNS = ("paper", "key", "main", "row", "state", "missing", "reason")
-
 
 class ClaimSelection(NamedTuple):
-    """A claim and the sources of our values for its cells and its controls."""
+    """A claim, `paper/key`, and the sources of our values for its cells and its controls."""
 
-    paper: str
-    key: str
-    main: bool
+    name: str
     references: frozenset[CellSource]
-
-    @property
-    def name(self) -> str:
-        return f"{self.paper}/{self.key}"
 
     @property
     def rows(self) -> list[RunKey]:
@@ -56,10 +47,6 @@ class Need(NamedTuple):
     files: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     reason: str = ""
-
-    @property
-    def state(self) -> str:
-        return "cannot be built" if self.reason else "missing" if self.missing else "there"
 
     @property
     def seeds(self) -> str:
@@ -81,8 +68,6 @@ class PlanClaims(Job):
     config: Path = Path("config.yaml")
     """Configuration to plan."""
     specs: SpecsFolder = PAPER_TABLES
-    format: Literal["text", "csv"] = "text"
-    """Format of the list."""
 
 
 def run(args: PlanClaims) -> None:
@@ -95,9 +80,6 @@ def run(args: PlanClaims) -> None:
     plan = Plan(parse_config({**read_yaml(args.config), **changes}))
     # the jobs of their rows
     needs = needed(plan, {reference for claim in claims for reference in claim.references})
-    if args.format == "csv":
-        write_csv(sys.stdout, [COLUMNS, *lines(claims, needs)])
-        return
     print(summary(plan, claims, needs))
     if targets := sorted({path for need in needs.values() for path in need.missing}):
         print(cost(targets, args.config, changes, plan))
@@ -114,11 +96,15 @@ def choose(specs: Path, papers: Sequence[str] | None, keys: Sequence[str] | None
         for claim in paper.claims:
             if claim.checkable and (claim.main or not main):
                 references = frozenset(references_of(claim, printed))
-                claims.append(ClaimSelection(paper.paper, claim.key, claim.main, references))
-    names = {name for claim in claims for name in (claim.key, claim.name)}
+                claims.append(ClaimSelection(f"{paper.paper}/{claim.key}", references))
+    names = {name for claim in claims for name in _names(claim)}
     for key in keys or ():
         check_known("claim", key, names)
-    return [claim for claim in claims if not keys or claim.key in keys or claim.name in keys]
+    return [claim for claim in claims if not keys or _names(claim) & {*keys}]
+
+
+def _names(claim: ClaimSelection) -> set[str]:
+    return {claim.name, claim.name.partition("/")[2]}
 
 
 def needed(plan: Plan, references: Iterable[CellSource]) -> dict[RunKey, Need]:
@@ -162,16 +148,6 @@ def claim_results(plan: Plan, main: bool) -> list[str]:
     claims = choose(PAPER_TABLES, papers, None, main) if papers else []
     needs = needed(plan, {reference for claim in claims for reference in claim.references})
     return [path for need in needs.values() for path in need.files]
-
-
-def lines(claims: Sequence[ClaimSelection], needs: dict[RunKey, Need]) -> list[list[str]]:
-    """Lines for CSV, one per claim and row, in the order of `COLUMNS`."""
-    listed = []
-    for claim in claims:
-        for row in claim.rows:
-            need, main = needs[row], "yes" if claim.main else ""
-            listed.append([claim.paper, claim.key, main, row.path, need.state, need.seeds, need.reason])
-    return listed
 
 
 def summary(plan: Plan, claims: Sequence[ClaimSelection], needs: dict[RunKey, Need]) -> str:
