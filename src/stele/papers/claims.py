@@ -41,7 +41,6 @@ NEEDS: dict[str, tuple[set[str], ...]] = {
 }
 JUDGED = {"left", "right", "points", "shape", "amount", "value", "of"}  # all keys in `NEEDS`
 ONLY = {
-    "peak": {"trend"},
     "at_least": {"margin", "ratio", "count"},
     "more_than": {"margin", "ratio", "count"},
     "marked": {"significant"},
@@ -117,9 +116,6 @@ class Claim(Strict):
     more_than: bool = Field(False, description="true: the amount or value is a limit that must be exceeded")
     points: list[Address] = Field([], description="trend: the points in order")
     shape: Literal["rising", "falling", "peak"] | None = Field(None, description="trend: the form of the curve")
-    peak: Address | None = Field(
-        None, description="trend with a peak: the highest point; default: the middle one of three points"
-    )
     value: int | float | None = Field(
         None, description="number that the left is compared with; count: the number that the paper states"
     )
@@ -146,7 +142,7 @@ class Claim(Strict):
 
     def addresses(self) -> Iterator[Address]:
         """Yields all addresses, including subtracted ones."""
-        named = [self.left, *self.rights, *self.points, self.peak, self.of]
+        named = [self.left, *self.rights, *self.points, self.of]
         for address in named:
             while isinstance(address, Address):
                 yield address
@@ -209,12 +205,10 @@ def _problems(claim: Claim) -> Iterator[str]:
         yield "`amount` is how many times the right, which is not 0"
     if claim.at_least and claim.more_than:
         yield "`at_least` and `more_than` exclude each other"
-    if claim.shape and len(claim.points) < 2 + (claim.shape == "peak"):
+    if claim.shape and len(claim.points) < 2:
         yield f"a trend that is {claim.shape} has more than {len(claim.points)} points"
-    if claim.shape == "peak" and claim.peak is None and len(claim.points) != 3:
-        yield "name the `peak`: of three points alone it is the middle one"
-    if claim.peak and claim.peak not in claim.points[1:-1]:
-        yield "`peak` is one of `points`, neither the first nor the last"
+    if claim.shape == "peak" and len(claim.points) != 3:
+        yield "a peak is the middle one of three points"
     if not claim.printed.why and by_reading(claim):
         yield "no numbers can be recomputed, so `printed` needs `why`"
 

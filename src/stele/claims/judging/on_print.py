@@ -15,7 +15,6 @@ from stele.claims.judging.pairs import (
     bar_of,
     pairs_meant,
     pairs_of,
-    peak_of,
     series_of,
     values_at,
     values_meant,
@@ -168,15 +167,16 @@ def trend(claim: Claim, paper: PrintedPaper, bars: Bars) -> Judgement:
         return Judgement("undecided", f"not all points are printed ({missing})")
     if claim.quantifier == "average":
         rows = [[fmean(numbers) for numbers in zip(*rows, strict=True)]]
-    following = sum(_follows(claim.shape, row, peak_of(claim)) for row in rows)
+    following = sum(_follows(claim.shape, row) for row in rows)
     shown = "; ".join(", ".join(f"{number:.4g}" for number in row) for row in rows[:3])
     true = _enough(claim.quantifier, following, len(rows))
     return _decide(true, f"{following} of {len(rows)} {claim.shape}: {shown}")
 
 
-def _follows(shape: str | None, numbers: Sequence[float], peak: int) -> bool:
+def _follows(shape: str | None, numbers: Sequence[float]) -> bool:
     if shape == "peak":
-        return numbers[peak] > max(numbers[peak - 1], numbers[peak + 1]) + EPSILON
+        before, peak, after = numbers
+        return peak > max(before, after) + EPSILON
     steps = [(after - before) * (1 if shape == "rising" else -1) for before, after in pairwise(numbers)]
     return sum(steps) > EPSILON and min(steps) >= -EPSILON
 

@@ -32,7 +32,6 @@ from stele.claims.judging.pairs import (
     baseline_pairs,
     pairs_meant,
     pairs_of,
-    peak_of,
     rival_names,
     series_of,
     value_names,
@@ -208,9 +207,8 @@ def trend(judging: Judging) -> Case | Verdict:
 
 def _trend(claim: Claim, steps: Sequence[Sequence[Term]], bar: float) -> Finding:
     if claim.shape == "peak":
-        peak = peak_of(claim)
-        neighbours = {"the one before": combine(steps[peak - 1]), "the one after": combine(signed(steps[peak], -1))}
-        return findings.best(neighbours, bar)
+        up, down = steps
+        return findings.best({"the one before": combine(up), "the one after": combine(signed(down, -1))}, bar)
     sign = 1 if claim.shape == "rising" else -1
     steps = [signed(step, sign) for step in steps]
     ends = combine([term for step in steps for term in step])

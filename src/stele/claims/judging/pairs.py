@@ -231,11 +231,6 @@ def series_of(claim: Claim, paper: PrintedPaper) -> list[list[Value]]:
     return series
 
 
-def peak_of(claim: Claim) -> int:
-    """Index of the peak among a trend's points; the middle one by default."""
-    return claim.points.index(claim.peak) if claim.peak else len(claim.points) // 2
-
-
 def baseline_pairs(claim: Claim, paper: PrintedPaper) -> list[Pair]:
     """Pairs each left value of a claim of significance with its table's baseline row; for claims without a right."""
     left = values_at(claim.left, paper)
