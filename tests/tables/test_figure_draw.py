@@ -214,32 +214,6 @@ def test_all_labels_of_what_is_drawn_stand_in_the_head(bench):
     assert label.get_bbox_patch() is not None and label.get_weight() == "bold" and label.get_size() >= 9
 
 
-def test_a_long_name_of_a_paper_does_not_run_under_the_labels(bench):
-    curve_points(bench, {"start": 0.42}, labels=("generated data", "stand-in checkpoint"))
-    name = "Knowledge Enhanced Pre-training for Cross-lingual Dense Retrieval in Many Languages"
-    folder = write_spec(bench.folder, CURVES).parent
-    (folder / "paper.yaml").write_text(f"name: {name}\n", encoding="utf-8")
-    drawn = picture(bench, CURVES)
-    FigureCanvasAgg(drawn).draw()
-    named, label = drawn.texts[:2]
-    assert named.get_text().replace("\n", " ") == f"{name}, figure 98" and label.get_text().startswith("generated")
-    assert named.get_window_extent().x1 < label.get_bbox_patch().get_window_extent().x0
-    assert named.get_window_extent().y0 > drawn.axes[0].get_tightbbox().y1
-
-
-@pytest.mark.parametrize("panels", [1, 2])
-def test_a_long_title_of_a_panel_stays_above_its_panel(bench, panels):
-    name = "Wide names of a projection of sentences in Many Languages, " * 2 + "Measured"
-    text = PROJECTION.replace("title: (a)", f'title: "{name}"').replace("title: (b)", f'title: "{name}"')
-    drawn = picture(bench, text if panels == 2 else text[: text.index("    - {key: b")])
-    FigureCanvasAgg(drawn).draw()
-    titles = [axes._left_title for axes in drawn.axes]
-    shown = [title.get_window_extent() for title in titles]
-    assert [title.get_text().replace("\n", " ") for title in titles] == [name] * panels
-    assert all(box.x1 < drawn.bbox.x1 and box.y1 < drawn.texts[0].get_window_extent().y0 for box in shown)
-    assert panels == 1 or shown[0].x1 < shown[1].x0
-
-
 def test_a_long_label_of_a_series_stays_below_its_panel(bench):
     one, two = CURVES.rstrip(), CURVES[CURVES.index("    - key: en_de") :].replace("en_de", "en_fr")
     label = "Ours without Wide words and with Many Measured languages, after a second pretraining"

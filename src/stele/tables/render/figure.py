@@ -22,8 +22,6 @@ HEAD, TITLE, FOOT = 0.36, 0.24, 0.46  # of the picture; above a panel with a tit
 LEFT, BETWEEN = 0.62, 0.68  # vertical labels
 SMALL, LARGE = 7, 9  # points
 LINE, LETTERS = 0.135, 136  # inches per line of the notes, letters per line
-TITLE_LETTERS = 16  # letters per inch of a panel's title
-HEAD_LINE, HEAD_LETTERS = 0.16, 84  # inches per line of the head, letters per line
 INDENT = "\u00a0" * 3  # plain spaces at the start of a line are lost in SVG
 # states whose reasons are listed; a projection's panel gives its own
 EXPLAINED = ("fail", "failed", "unavailable", "unreadable")
@@ -37,27 +35,25 @@ def draw(figure: Figure, panel_series: Sequence[PanelSeries]) -> Picture:
     columns = min(2, len(figure.panels))
     rows = -(-len(figure.panels) // columns)
     width = (WIDTH - LEFT - (columns - 1) * BETWEEN) / columns
-    titles = [textwrap.wrap(panel.title, round(width * TITLE_LETTERS)) for panel in figure.panels]
-    title = TITLE + LINE * (max(map(len, titles)) - 1) if any(titles) else 0
+    above = TITLE if any(panel.title for panel in figure.panels) else 0.0
     legend = 0.0
     if figure.kind == "curves":
         lines_below = Counter(part.panel.key for part in panel_series for _ in curve_label(part, width).split("\n"))
         legend = LINE * max(lines_below.values())
-    block = title + HEIGHTS[figure.kind] + FOOT + legend
-    lines, named = notes(figure, panel_series), _wrapped_title(figure, panel_series)
-    head = HEAD + HEAD_LINE * (len(named) - 1)
-    height = head + rows * block + LINE * (len(lines) + 1)
+    block = above + HEIGHTS[figure.kind] + FOOT + legend
+    lines = notes(figure, panel_series)
+    height = HEAD + rows * block + LINE * (len(lines) + 1)
     picture = Picture(figsize=(WIDTH, height))
-    _head(picture, named, panel_series, height)
+    _head(picture, figure, panel_series, height)
     for place, panel in enumerate(figure.panels):
         x = LEFT + place % columns * (width + BETWEEN)
-        y = height - head - (place // columns) * block - title - HEIGHTS[figure.kind]
+        y = height - HEAD - (place // columns) * block - above - HEIGHTS[figure.kind]
         box = (x / WIDTH, y / height, width / WIDTH, HEIGHTS[figure.kind] / height)
         axes = picture.add_axes(box)
         axes.tick_params(labelsize=SMALL, width=0.5, length=2.5)
         for spine in axes.spines.values():
             spine.set_linewidth(0.5)
-        axes.set_title("\n".join(titles[place]), fontsize=SMALL + 1, loc="left", parse_math=False)
+        axes.set_title(panel.title, fontsize=SMALL + 1, loc="left", parse_math=False)
         PANELS[figure.kind](axes, figure, [part for part in panel_series if part.panel.key == panel.key])
     for number, line in enumerate(lines):
         y = (LINE * (len(lines) - number)) / height
@@ -65,17 +61,10 @@ def draw(figure: Figure, panel_series: Sequence[PanelSeries]) -> Picture:
     return picture
 
 
-def _wrapped_title(figure: Figure, panel_series: Sequence[PanelSeries]) -> list[str]:
-    """Lines of the figure's name, which leave room for the labels beside them."""
-    labels = ", ".join(labels_of(panel_series))
-    room = HEAD_LETTERS - (len(labels) + 4 if labels else 0)
-    return textwrap.wrap(title(figure), max(20, room), break_on_hyphens=False)
-
-
-def _head(picture: Picture, named: Sequence[str], panel_series: Sequence[PanelSeries], height: float) -> None:
-    """Draws the lines of the figure's name and, in a frame, the labels of its results."""
+def _head(picture: Picture, figure: Figure, panel_series: Sequence[PanelSeries], height: float) -> None:
+    """Draws the figure's name and, in a frame, the labels of its results."""
     top = 1 - 0.04 / height
-    picture.text(0, top, "\n".join(named), fontsize=LARGE, weight="bold", va="top", parse_math=False)
+    picture.text(0, top, title(figure), fontsize=LARGE, weight="bold", va="top", parse_math=False)
     if labels := labels_of(panel_series):
         frame = {"boxstyle": "square,pad=0.3", "facecolor": "white", "edgecolor": "black", "linewidth": 0.8}
         picture.text(0.99, top, ", ".join(labels), fontsize=LARGE, weight="bold", va="top", ha="right", bbox=frame)
