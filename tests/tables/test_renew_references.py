@@ -40,10 +40,9 @@ def put_result(folder, model, revision, task, scores, split="dev", version="1.38
     path.write_text(json.dumps({**head, "scores": {split: listed}, "evaluation_time": 1.0}), encoding="utf-8")
 
 
-def renew(tmp_path, references=FILE):
+def renew(tmp_path):
     output = tmp_path / "new.tsv"
-    command = ["tables", "renew_references", str(tmp_path / "clones"), "--output", str(output)]
-    assert cli.main([*command, "--references", str(references)]) == 0
+    assert cli.main(["tables", "renew_references", str(tmp_path / "clones"), "--output", str(output)]) == 0
     return rows_of(output)
 
 

@@ -34,21 +34,18 @@ DIGITS = 12  # of a commit, in a locator
 class RenewReferences(Job):
     clones: Positional[Path]
     """Folder that holds the clones of both repositories."""
-    references: Path = FILE
-    """The file to renew."""
-    output: Path | None = None
-    """File to write; default: --references itself."""
+    output: Path = FILE
+    """File to write; default: references.tsv itself."""
 
 
 def run(args: RenewReferences) -> None:
-    output = args.output or args.references
-    for path in (args.references, output) if output.exists() else (args.references,):
+    for path in (FILE, args.output) if args.output.exists() else (FILE,):
         read_references(path)  # an error in it, or another kind of file, stops the command before anything is written
-    with reading(args.references), args.references.open(encoding="utf-8", newline="") as handle:
+    with reading(FILE), FILE.open(encoding="utf-8", newline="") as handle:
         before = list(csv.DictReader(handle, delimiter="\t", quoting=csv.QUOTE_NONE))
     sources = catalogue.whole(ReferenceSources)
     after = renewed(before, sources.mteb, sources.pyserini, args.clones)
-    with atomic_file(output, newline="", encoding="utf-8") as handle:
+    with atomic_file(args.output, newline="", encoding="utf-8") as handle:
         handle.write("\t".join(COLUMNS) + "\n")
         for row in after:
             handle.write("\t".join(row[key] for key in COLUMNS) + "\n")
