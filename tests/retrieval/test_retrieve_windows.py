@@ -1,8 +1,9 @@
-"""Documents in windows of sentences: the windows, a document's score, and the command that searches them."""
+"""Documents in windows, of sentences or as long as the encoder reads: the windows, the scores, the search."""
 
 import json
 import re
 from collections import defaultdict
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -12,16 +13,16 @@ from recorded import files, goes_on, retrieving, write_mrtydi
 
 from stele.artifacts.run_files import read_run
 from stele.benchmarks.lareqa import Lareqa
-from stele.benchmarks.types import Query
+from stele.benchmarks.types import Passage, Query
 from stele.command.arguments import Job
 from stele.encoders.load import load_encoder
+from stele.encoders.tokens import Chat
 from stele.errors import SteleError
-from stele.recipes.search import Windows
+from stele.recipes.search import TokenWindows, Windows
 from stele.retrieval import retrieve
 from stele.retrieval.dense import vector_files
-from stele.retrieval.dense.windows import document_hits, parse_windows, sentence_windows
+from stele.retrieval.dense.windows import by_tokens, document_hits, parse_windows, sentence_windows, token_spans
 from stele.retrieval.searches import search_job
-from tests.forked import forked
 from tests.killing import kill_at, killed
 
 SHI = Windows(sentences=5, stride=1, hits=100, best=3)
@@ -133,14 +134,6 @@ def test_the_run_is_that_of_a_full_ranking_of_windows(tmp_path, encoder, data):
     assert facts(tmp_path, "out") == {"language": "sw", "pool": "sw", "queries": 2, "cut_queries": 0, **counts}
 
 
-def test_the_same_bytes_on_several_processes(tmp_path, encoder, data):
-    retrieve.run(arguments(tmp_path, encoder, data, "alone"))
-    args = arguments(tmp_path, encoder, data, "several")
-    assert forked(3, lambda rank: retrieve.run(args)) == [0] * 3
-    assert files(tmp_path / "several") == files(tmp_path / "alone")
-    assert facts(tmp_path, "several") == facts(tmp_path, "alone")
-
-
 @pytest.mark.parametrize(
     ("module", "name", "call"),
     [(vector_files, "_save_progress", 3), (vector_files, "_write_ids", 1), (search_job, "write_run", 1)],
@@ -173,3 +166,90 @@ def test_a_collection_whose_queries_are_in_several_languages_is_refused(tmp_path
     args = arguments(tmp_path, encoder, mixed, benchmark="lareqa", languages=("en", "de"))
     with pytest.raises(SteleError, match=r"must be in one language.* queries are in de, en"):
         retrieve.run(args)
+
+
+# --- windows as long as the encoder reads -----------------------------------------------------------------------------
+HALF = TokenWindows(overlap=0.5, hits=1000)
+SPEC = {**retrieval.SPEC, "passage_format": "title_text"}
+
+
+def loaded(encoder: Path, **more):
+    return load_encoder(encoder.parent, {**SPEC, **more})
+
+
+def text_of(words: int, seed: int = 0) -> str:
+    return " ".join(np.random.default_rng(seed).choice(retrieval.WORDS, words))
+
+
+@pytest.mark.parametrize("tokens", [0, 1, 10, 11, 12, 13, 40, 101])
+@pytest.mark.parametrize("overlap", [0.0, 0.5, 0.75])
+def test_windows_overlap_and_reach_the_end(tokens, overlap):
+    spans = token_spans(tokens, 10, overlap)
+    assert spans[0][0] == 0 and spans[-1][1] == tokens
+    assert all(last - first <= 10 for first, last in spans)
+    step = {0.0: 8, 0.5: 4, 0.75: 2}[overlap]
+    assert [first for first, _ in spans] == [step * n for n in range(len(spans))]
+    assert all(one[1] < other[1] for one, other in pairwise(spans)), "each reads something new"
+
+
+@pytest.mark.parametrize("prompt", ["", "of it: ", "title: {title} | text: "])
+def test_windows_fit_with_title_and_prompt_and_lose_nothing(encoder, prompt):
+    model = loaded(encoder, passage_prompt=prompt, passage_length=40)
+    documents = [Passage(str(n), "nile" if n % 2 else "", text_of(3 * n, n)) for n in range(30)]
+    for document, parts in zip(documents, by_tokens(model, HALF)(documents), strict=True):
+        texts = [text for _, text in parts]
+        assert [title for title, _ in parts] == [document.title] * len(parts)
+        if len(parts) < 2:
+            assert texts == ([document.text] if document.title or document.text else [])
+        else:
+            assert model.tokenize([model.spec.passage(*part) for part in parts], "passage").cut == 0
+            assert document.text.startswith(texts[0]) and document.text.endswith(texts[-1])
+            assert {*" ".join(texts).split()} >= {*document.text.split()}
+    assert len(parts) > 5
+
+
+def test_windows_fit_into_a_chat_template(encoder):
+    model = loaded(encoder, passage_prompt="of it", passage_length=40)
+    model.chat = Chat(structured=False, variables={}, restore_suffix=True)
+    model.tokenizer.chat_template = "{% for m in messages %}who {{ m.content }} wrote the {% endfor %}"
+    (parts,) = by_tokens(model, HALF)([Passage("d", "nile", text_of(100))])
+    assert len(parts) > 4
+    assert model.tokenize([model.spec.passage(*part) for part in parts], "passage").cut == 0
+
+
+def test_a_long_title_becomes_text_and_one_that_is_not_read_stands_nowhere(encoder):
+    long = Passage("d", text_of(40), "who wrote")
+    (parts,) = by_tokens(loaded(encoder), HALF)([long])
+    assert {title for title, _ in parts} == {""} and parts[0][1].startswith(long.title[:8])
+    assert parts[-1][1].endswith("who wrote")
+    (alone,) = by_tokens(loaded(encoder, passage_format="text"), HALF)([long])
+    assert alone == [("", "who wrote")]
+    empty = [Passage("e", "", " "), Passage("f", "nile", "")]
+    assert list(by_tokens(loaded(encoder), HALF)(empty)) == [[], [("nile", "")]]
+
+
+# 30 documents of 0 to 58 words
+DOCUMENTS = [Passage(f"D#{n}", "nile" if n % 3 else "", text_of(2 * n, n)) for n in range(30)]
+
+
+@pytest.fixture
+def titled_data(tmp_path) -> list[str]:
+    rows = [{"docid": name, "title": title, "text": text} for name, title, text in DOCUMENTS]
+    return write_mrtydi(tmp_path, "sw", rows, {"D#1": "river nile", "D#2": "first novel"})
+
+
+def test_a_document_ranks_by_its_best_window(tmp_path, encoder, titled_data):
+    given = {"overlap": 0.5, "hits": 1000, "best": 1}
+    retrieve.run(arguments(tmp_path, encoder, titled_data, "out", "--windows", json.dumps(given), spec=SPEC))
+    model, run = loaded(encoder), read_run(tmp_path / "out/runs/sw.trec.gz")
+    split = dict(zip([document.id for document in DOCUMENTS], by_tokens(model, HALF)(DOCUMENTS), strict=True))
+    texts = {name: [model.spec.passage(*part) for part in parts] for name, parts in split.items() if parts}
+    vectors = {name: model.encode(windows, "passage") for name, windows in texts.items()}
+    for number, query in enumerate(("river nile", "first novel")):
+        asked = model.encode([query], "query")[0]
+        expected = {name: float((of_windows @ asked).max()) for name, of_windows in vectors.items()}
+        assert dict(run.hits(str(number))) == pytest.approx(expected, rel=1e-4)
+    counts = facts(tmp_path, "out")
+    assert counts["windows"] == sum(map(len, split.values())) > 60 and counts["cut_windows"] == 0
+    assert (counts["documents"], counts["documents_without_text"]) == (30, 1)
+    assert json.loads((tmp_path / "out/retrieval.json").read_text())["windows"] == given

@@ -1,7 +1,11 @@
-"""What make removes and replaces: what was built in this folder alone; an archive only by a whole one."""
+"""What make removes and replaces: what was built here alone, an archive only by a whole one; what `make real` says."""
 
+import re
 import shutil
 import subprocess
+import sys
+
+from tests.workflow.conftest import copy_project, environment
 
 
 def test_clean_removes_what_was_built_and_nothing_behind_a_link(root, tmp_path):
@@ -41,3 +45,16 @@ def test_an_archive_that_tar_cannot_write_whole_does_not_replace_the_one_before(
     run = subprocess.run(["make", "study"], cwd=tmp_path, capture_output=True, text=True)
     assert run.returncode != 0
     assert (tmp_path / "evidence/study.tar.gz").read_text() == "as before"
+
+
+def test_the_first_real_table_is_planned_without_a_network(root, tmp_path):
+    """At most half an hour of two cores, as `make real` says before it downloads."""
+    project = copy_project(root, tmp_path / "stele")
+    recipe = subprocess.run(["make", "-n", "real"], cwd=root, capture_output=True, text=True, check=True).stdout
+    planned = next(line for line in recipe.replace("\\\n", " ").splitlines() if " -n " in line)
+    command = planned.replace(".venv/bin/snakemake", f"{sys.executable} -m snakemake --cores 2")
+    run = subprocess.run(command, cwd=project, shell=True, env=environment(), capture_output=True, text=True)
+    figures = re.fullmatch(r"Stele: about (\d+) min on 2 cores, .*, (\d+) MB of it downloaded .*\n", run.stdout)
+    assert figures, run.stdout + run.stderr
+    assert int(figures[1]) <= 30 and int(figures[2]) < 1000
+    assert not any((project / folder).exists() for folder in ("results_real", "work", "resources"))
