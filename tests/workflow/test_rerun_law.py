@@ -1,10 +1,14 @@
 """Law 2: a harmless change reruns nothing; a change reruns exactly what it reaches. Seen with -n on a built chain."""
 
+import csv
+import json
+import os
 import re
 
+import pytest
 import yaml
 
-from tests.workflow.conftest import TABLE, planned, snakemake
+from tests.workflow.conftest import TABLE, copy_project, planned, snakemake
 
 AFTER_PRETRAINING = {"pretrain", "finetune", "retrieve", "score", "average", "table"}
 
@@ -101,3 +105,58 @@ def test_a_new_row_builds_only_itself(built):
     )
     jobs = planned(built, TABLE, "--configfile", "row.yaml")
     assert {**jobs, "alias": 1} == dict.fromkeys([*AFTER_PRETRAINING, "context", "alias"], 1)
+
+
+# --- benchmark files stand beside logs, measure the job itself, and rerun nothing -------------------------------------
+def test_what_the_worker_runs_for_a_job_is_measured(built):
+    """Not the client that waits for it, which takes 14 MB."""
+    (timing,) = (built / "logs").rglob("pretrain/*.benchmark.tsv")
+    with open(timing) as lines:
+        (measured,) = csv.DictReader(lines, delimiter="\t")
+    assert float(measured["max_rss"]) > 150 and float(measured["cpu_time"]) > 0.1
+
+
+def test_what_was_measured_is_no_reason_to_build_anything(built):
+    timings = sorted((built / "logs").rglob("*.benchmark.tsv"))
+    assert len(timings) > 15
+    for number, path in enumerate(timings):
+        os.utime(path, (1, 1) if number % 2 else None)
+    assert planned(built, TABLE) == {}
+    for path in timings:
+        path.unlink()
+    assert planned(built, TABLE, "mirror", "context") == {}
+    assert snakemake(built, "--touch", TABLE).returncode == 0, "nothing to accept either"
+
+
+# --- rule context: what the plan tells tables, of any length, built anew when it changes ------------------------------
+CONTEXT = "results/tables/context.json"
+LONG = 200_000  # characters: more than one argument of a command may have
+
+
+@pytest.fixture
+def project(root, tmp_path):
+    return copy_project(root, tmp_path / "stele")
+
+
+def label(project, text):
+    """config.yaml with a model of that label, which stands in the context."""
+    model = {"base": "xlmr", "recipe": "msm", "label": text, "tables": ["msm/9"]}
+    (project / "config.yaml").write_text(json.dumps({"models": {"mine": model}}))
+
+
+def written_label(project):
+    rows = json.loads((project / CONTEXT).read_text())["extra_rows"]
+    return next(row["label"] for row in rows if row["model"] == "mine")
+
+
+def test_a_context_of_any_length_is_written_and_follows_the_plan(project):
+    label(project, "x" * LONG)
+    run = snakemake(project, "--printshellcmds", CONTEXT)
+    assert run.returncode == 0, run.stdout[-2000:]
+    assert "cp state/miniature/context-" in run.stdout and len(run.stdout) < LONG, "no command line holds it"
+    assert len(written_label(project)) == LONG
+    assert planned(project, CONTEXT) == {}
+    label(project, "y")
+    assert planned(project, CONTEXT) == {"context": 1}
+    assert snakemake(project, CONTEXT).returncode == 0
+    assert written_label(project) == "y"
