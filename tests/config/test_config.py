@@ -10,7 +10,6 @@ from stele.config.model import Config, parse_config
 from stele.config.sources import Sources, read_sources
 from stele.errors import SteleError
 from stele.plan import validation
-from stele.recipes.finetuning import parse_finetuning
 from stele.recipes.pretraining import parse_recipe as parse_pretraining
 
 
@@ -152,17 +151,6 @@ def test_a_key_of_a_pretraining_recipe_has_a_type_and_a_range(changes, said):
     parse_pretraining(recipe)
     with pytest.raises(SteleError, match=said):
         parse_pretraining(recipe | changes)
-
-
-@pytest.mark.parametrize(
-    "changes", [{"batch": True}, {"epochs": "3"}, {"betas": [1, 0.9]}, {"eps": -1}, {"clip_norm": 0}]
-)
-def test_a_key_of_a_finetuning_recipe_has_a_type_and_a_range(changes):
-    recipe = {**load("recipes")["finetuning"]["nq"]}
-    recipe.pop("start", None)
-    parse_finetuning(recipe)
-    with pytest.raises(SteleError, match=f"--recipe: {next(iter(changes))}"):
-        parse_finetuning(recipe | changes)
 
 
 def test_a_folder_and_a_list_are_no_configuration(tmp_path):

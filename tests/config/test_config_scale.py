@@ -64,6 +64,7 @@ def test_a_scale_of_one_s_own_is_taken(own):
         ({"like": ["miniature"]}, ["own.yaml: like", "['miniature']"]),
         ({"like": "miniature", "world": {"entites": 3}}, ["own.yaml: unknown key 'world.entites'", "'entities'"]),
         ({"standins": {"xlmrr": {}}}, ["own.yaml: standins", "'xlmrr'", "'xlmr'"]),
+        ({"pretraining_languages": {"msn": ["en"]}}, ["own.yaml: pretraining_languages", "'msn'", "'msm'"]),
     ],
 )
 def test_a_wrong_value_in_a_scale_s_file_is_named(own, values, parts):

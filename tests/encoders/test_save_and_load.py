@@ -137,13 +137,6 @@ def test_long_queries_and_passages_are_cut_in_sentence_transformers_as_here(tmp_
         assert np.abs(encoder.encode(texts, kind) - encode(texts, show_progress_bar=False)).max() < 1e-5
 
 
-def test_lengths_are_those_of_the_kind(folders):
-    encoder = load_encoder(folders["xlm-roberta"], {"pooling": "mean", "query_length": 6, "passage_length": 12})
-    long = ["the river Nile flows through Uganda and Egypt and the city of the first novel"]
-    assert encoder.tokenize(long, "query").lengths.tolist() == [6]
-    assert encoder.tokenize(long, "passage").lengths.tolist() == [12]
-
-
 def test_saved_bytes_do_not_depend_on_where_the_model_came_from(tmp_path, folders):
     spec = EncodingSpec(pooling="pooler", normalize=True, query_length=20, passage_length=20)
     copy = shutil.copytree(folders["bert"], tmp_path / "elsewhere" / "bert")

@@ -10,7 +10,7 @@ import torch
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Dense, Normalize
 from tiny_models import WIDTH, make_folder
-from todays_folders import causal_folder, change, difference, modernbert_folder, sentence_transformer
+from todays_folders import causal_folder, change, modernbert_folder, sentence_transformer
 
 from stele.encoders.load import load_encoder
 from stele.errors import SteleError
@@ -58,14 +58,6 @@ def test_heads_in_sixteen_bits_compute_what_they_do_in_float32(tmp_path, pooling
         wanted, vectors = exact.encode(TEXTS, kind), half.encode(TEXTS, kind)
         off = np.linalg.norm(vectors - wanted, axis=1) / np.linalg.norm(wanted, axis=1)
         assert 0 < off.max() < 0.05, off
-
-
-def test_prompts_are_those_of_encode_query_and_encode_document(tmp_path):
-    folder, _ = st_folder(tmp_path, prompts={"query": "who: ", "document": "the: "})
-    encoder = load_encoder(folder)
-    assert (encoder.spec.query_prompt, encoder.spec.passage_prompt) == ("who: ", "the: ")
-    assert difference(folder, TEXTS) < 1e-5
-    assert np.abs(encoder.encode(TEXTS, "query") - encoder.encode(TEXTS, "passage")).max() > 1e-2
 
 
 def test_protocols_may_format_but_neither_cut_nor_pool_otherwise(tmp_path):

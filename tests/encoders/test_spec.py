@@ -4,7 +4,7 @@ import pytest
 
 from stele.errors import SteleError
 from stele.files.strict import validate
-from stele.recipes.encoding import EncodingSpec, read_spec, write_spec
+from stele.recipes.encoding import EncodingSpec
 
 
 @pytest.mark.parametrize(
@@ -35,13 +35,3 @@ def test_a_passage_is_its_title_and_text_as_the_format_says(form, with_title, wi
 def test_wrong_values_of_an_encoding_are_refused(values, message):
     with pytest.raises(SteleError, match=message):
         validate(EncodingSpec, values, "encoding")
-
-
-def test_saved_and_read(tmp_path):
-    spec = EncodingSpec(pooling="pooler", normalize=True, towers="separate", query_length=96)
-    write_spec(tmp_path, spec)
-    assert read_spec(tmp_path) == spec
-    assert read_spec(tmp_path / "elsewhere") is None
-    (tmp_path / "encoding.json").write_text("{")
-    with pytest.raises(SteleError, match="not JSON"):
-        read_spec(tmp_path)

@@ -94,12 +94,6 @@ def test_xor_without_the_punkt_model_is_an_error_and_not_another_tokenizer(punkt
         score("r@2kt", data=punkt, **given)
 
 
-def test_a_damaged_punkt_model_is_an_error(punkt):
-    (punkt["nltk_punkt"]["all"] / "english/ortho_context.tab").write_text("word\tmany\n")
-    with pytest.raises(SteleError, match=r"ortho_context\.tab: not a readable file of a Punkt model"):
-        score("r@2kt", texts={"a": "x"}, ranked=[["a"]], answers=[["x"]], data=punkt)
-
-
 def test_xor_tokens_are_those_of_nltk_word_tokenize(real_data, monkeypatch, tmp_path):
     import nltk
 

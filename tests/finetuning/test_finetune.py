@@ -211,13 +211,6 @@ def test_mixed_precision_is_recorded_and_near_float32(base, data, tmp_path):
     assert one["content"] != two["content"]
 
 
-@pytest.mark.parametrize("warmup", [2, 3])
-def test_a_warm_up_as_long_as_the_run_is_told(base, data, tmp_path, caplog, warmup):
-    """40 epochs of Mr. TyDi's Swahili alone are 640 steps; the recipe's warm-up has 1,237."""
-    finetune(base, data, tmp_path, {**RECIPE, "steps": 3, "warmup_steps": warmup})
-    assert ("warm-up takes 3 steps, and the run has 3" in caplog.text) == (warmup == 3)
-
-
 def test_a_limited_finetuning_reads_so_many_examples_and_says_so(base, data, tmp_path):
     record = finetune(base, data, tmp_path, {**RECIPE, "steps": 2}, limit=10)
     assert record["examples"]["examples"] == 10
