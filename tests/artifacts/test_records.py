@@ -60,15 +60,6 @@ def test_a_diverged_pretraining_is_known_to_all_that_is_made_from_it(tmp_path):
     assert records.read_record(tmp_path / "of_later.json")["labels"] == ["diverged pretraining"]
 
 
-def test_the_same_thing_made_slower_elsewhere_has_the_same_digest(tmp_path):
-    write(tmp_path / "a.json", steps=3)
-    other = json.loads((tmp_path / "a.json").read_text()) | {"wall_seconds": 99, "host": "elsewhere", "device": "gpu"}
-    write_sealed(tmp_path / "b.json", other)
-    assert records.content_digest(tmp_path / "a.json") == records.content_digest(tmp_path / "b.json")
-    write(tmp_path / "c.json", steps=4)
-    assert records.content_digest(tmp_path / "a.json") != records.content_digest(tmp_path / "c.json")
-
-
 def test_a_record_holds_all_that_it_was_made_from(tmp_path):
     def put(name, inputs=(), **facts):
         path = tmp_path / name / "record.json"

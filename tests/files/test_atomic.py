@@ -111,6 +111,7 @@ with atomic_directory(sys.argv[1], "job") as new:
 
 @pytest.mark.parametrize("last", [1, 2])
 def test_a_folder_outlives_a_kill_in_the_middle_of_the_swap(tmp_path, path, last):
+    """Only names that no other program gives are taken for leftovers, and put back or removed."""
     names = (".folder.4194304999.old", ".folder.4194304999.part", "folder.part", ".folder.notes.stele-part")
     users = [tmp_path / name for name in names]
     for other in users:  # no names of ours, though they look like ours

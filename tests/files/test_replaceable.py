@@ -3,8 +3,6 @@
 import json
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -272,33 +270,6 @@ def test_a_record_and_files_beside_it_are_replaced_only_as_the_same_jobs(tmp_pat
     assert tree(tmp_path) == before
     made(tmp_path / "a/runs", "rerank")  # a killed job's: the record was not written yet
     assert cli.main([*call, str(tmp_path / "a/new.json")]) == cli.WRONG_USAGE  # the output is fine, others are missing
-
-
-SWAPS = """
-import os, signal, sys
-from stele.files.atomic import atomic_directory
-rename, count = os.rename, iter(range(9))
-def dying(source, target):
-    if next(count) == 1:
-        os.kill(os.getpid(), signal.SIGKILL)
-    rename(source, target)
-os.rename = dying
-with atomic_directory(sys.argv[1], "pairs mine") as new:
-    (new / "b").write_text("b")
-"""
-
-
-def test_names_beside_that_are_not_ours_stay_whoever_lives(tmp_path):
-    """Only names that no other program gives are taken for leftovers, and put back or removed."""
-    users = [tmp_path / f".out.4194304999.{ending}" for ending in ("old", "part")]
-    for path in users:
-        users_files(path)
-    users_files(tmp_path / "out.part")
-    made(tmp_path / "out")
-    assert subprocess.run([sys.executable, "-c", SWAPS, str(tmp_path / "out")]).returncode < 0
-    made(tmp_path / "out")
-    assert all((path / "chapters/one.tex").exists() for path in [*users, tmp_path / "out.part"])
-    assert {path.name for path in tmp_path.iterdir()} == {"out", "out.part", *(path.name for path in users)}
 
 
 def test_a_folder_of_files_under_way_is_claimed_only_if_it_is_free(tmp_path):
