@@ -191,6 +191,7 @@ def test_on_a_cluster_only_a_limit_that_the_user_gives_holds(tmp_path):
 
 
 SHOWN = """
+from stele.files.digests import digest
 from stele.snakemake_support.patches.snakemake_patches import make_removed_results_again
 
 make_removed_results_again()
@@ -201,9 +202,14 @@ rule all_tables:
     shell: "cp {input} {output}"
 
 rule table:
-    input: "result.json"
+    input: "result.json", "context.json"
     output: "table.md"
-    shell: "cp {input} {output}"
+    shell: "cp {input[0]} {output}"
+
+rule context:
+    output: "context.json"
+    params: digest=digest("of this plan\\n")
+    shell: "echo of this plan > {output}"
 
 rule average:
     input: "seed.json"
@@ -216,18 +222,34 @@ rule score:
 """
 
 
+COMMAND = [sys.executable, "-m", "snakemake", "--cores", "1"]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("removed", [["table.md"], ["result.json"], ["table.md", "result.json", "seed.json"], []])
+@pytest.mark.parametrize(
+    "removed", [["table.md"], ["result.json"], ["seed.json"], ["table.md", "result.json", "seed.json"], []]
+)
 def test_what_a_page_shows_is_made_again_if_it_was_removed(tmp_path, removed):
     (tmp_path / "Snakefile").write_text(SHOWN)
-    command = [sys.executable, "-m", "snakemake", "--cores", "1"]
     for _ in range(2):
-        run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE)
+        run = subprocess.run(COMMAND, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE)
         assert run.returncode == 0, run.stderr
-        assert all((tmp_path / name).exists() for name in ("page.html", "table.md", "result.json"))
+        assert all((tmp_path / name).exists() for name in ("page.html", "table.md", "result.json", "seed.json"))
         for name in removed:
             (tmp_path / name).unlink(missing_ok=True)
     assert ("Nothing to be done" in run.stderr) == (not removed)
+
+
+@pytest.mark.slow
+def test_tables_do_not_follow_the_context_of_another_plan_that_came_with_its_results(tmp_path):
+    (tmp_path / "Snakefile").write_text(SHOWN)
+    for name in ("seed.json", "result.json", "context.json", "table.md", "page.html"):  # without metadata
+        (tmp_path / name).write_text("of another plan\n")
+    for left in ("context.json", "Nothing to be done"):
+        run = subprocess.run(COMMAND, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE)
+        assert run.returncode == 0 and left in run.stderr, run.stderr
+    assert (tmp_path / "context.json").read_text() == "of this plan\n"
+    assert (tmp_path / "result.json").read_text() == "of another plan\n", "results are kept"
 
 
 # --- a mistyped target ------------------------------------------------------------------------------------------------

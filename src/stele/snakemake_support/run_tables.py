@@ -33,6 +33,12 @@ def context_digest(plan: Plan) -> str:
     return digest(_context(plan))
 
 
+def is_of_this_plan(job) -> bool:
+    """Whether the output of a job of rule `context`, if it exists, is the plan's context."""
+    path = Path(job.output[0])
+    return not path.exists() or digest(path.read_text(encoding="utf-8", errors="replace")) == job.params.digest
+
+
 def write_context(plan: Plan) -> None:
     """Writes the plan's table context; called before the first job if rule `context` will run."""
     with atomic_file(context_file(plan)) as handle:

@@ -21,10 +21,11 @@ from stele.errors import SteleError, nearest
 from stele.plan.plan import Plan
 from stele.snakemake_support import locks
 from stele.snakemake_support.patches import SNAKEMAKE, applies
-from stele.snakemake_support.run_tables import RENDERING
+from stele.snakemake_support.run_tables import RENDERING, RULE, is_of_this_plan
 
 DEFAULT_RATE = (100, 1)  # jobs in seconds: Snakemake's own --max-jobs-per-timespan
 FORMATS = ("md", "tex", "csv", "html")  # of a table
+SHOWING = frozenset({*RENDERING, "average", "alias", "card"})  # rules whose outputs show their inputs
 LONGEST_WAIT = 2.0  # longest time in seconds between two measurements of a job's memory
 
 
@@ -99,7 +100,10 @@ def name_nearest_targets(plan: Plan, workflow) -> None:
 
 
 def make_removed_results_again() -> None:
-    """Makes Snakemake build a removed result, table or figure again where the table, figure or page of it exists."""
+    """Makes Snakemake build a removed result, table or figure again where an average, table or page of it exists.
+
+    So it does with a context of another plan: that of a folder of results from elsewhere has no metadata here.
+    """
     from snakemake.dag import DAG
 
     update = DAG.update_needrun
@@ -107,8 +111,10 @@ def make_removed_results_again() -> None:
     @functools.wraps(update)
     async def update_with_removed(self: Any, create_inventory: bool = False) -> None:
         for job in self.jobs:
-            if job.rule.name in RENDERING and os.path.exists(job.output[0]):
+            if job.rule.name in SHOWING and os.path.exists(job.output[0]):
                 self.forcefiles.update(path for path in job.input if not os.path.exists(path))
+            elif job.rule.name == RULE and not is_of_this_plan(job):
+                self.forcefiles.update(job.output)
         await update(self, create_inventory)
 
     if applies(SNAKEMAKE):
