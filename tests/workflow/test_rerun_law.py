@@ -79,6 +79,14 @@ def test_a_caption_renders(built):
     assert rules(built) == {"table"}
 
 
+def test_a_detail_of_a_cell_renders_the_paper_s_page_again(built):
+    for name in ("claims.yaml", "corrections.yaml"):  # about other tables
+        (built / "paper_tables/msm" / name).unlink()
+    assert snakemake(built, "all_tables").returncode == 0
+    (built / TABLE).with_suffix(".html").open("a").write("<!-- an unrounded number -->")
+    assert set(planned(built, "all_tables")) == {"all_tables"}
+
+
 def test_languages_rerun_what_names_them(built):
     actual = rules(built, "--config", "scale=tiny.yaml", "languages=[ru]")
     assert actual == {"retrieve", "score", "average", "table", "context"}

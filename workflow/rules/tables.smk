@@ -137,7 +137,8 @@ rule all_tables:
     input:
         specs=list(map(str, plan.tables.specs.values())),
         context=plan.paths.results("tables/context.json"),
-        tables=plan.tables.files(),
+        # with the details of cells, which the papers' pages show, too
+        tables=plan.tables.files("html"),
         figures=plan.figures.files(),
         statistics=lambda w: plan.requested.statistics(),
         claims=plan.tables.claims,
@@ -165,7 +166,7 @@ rule today_tables:
     input:
         specs=list(map(str, plan.tables_of_today.specs.values())),
         context=plan.paths.results("tables/context.json"),
-        tables=plan.tables_of_today.files(),
+        tables=plan.tables_of_today.files("html"),
         figures=plan.figures_of_today.drawn(),
     output:
         md=plan.paths.results("tables/today_tables.md"),
