@@ -168,3 +168,6 @@ def test_a_context_of_any_length_is_written_and_follows_the_plan(project):
     assert planned(project, CONTEXT) == {"context": 1}
     assert snakemake(project, CONTEXT).returncode == 0
     assert written_label(project) == "y"
+    label(project, "z")
+    assert snakemake(project, "--touch", CONTEXT).returncode == 0
+    assert written_label(project) == "z" and planned(project, CONTEXT) == {}

@@ -224,7 +224,7 @@ def on_start(plan: Plan, workflow) -> None:
             check_stamp(Path(plan.settings.config.results_dir), plan.settings.scale, another)
             check_stamp(Path(plan.paths.work("")), plan.settings.scale, "give the scale's file another name")
         if any(job.rule.name == run_tables.RULE for job in jobs):
-            run_tables.write_context(plan)
+            run_tables.write_context(plan, workflow.touch)
     except (OSError, SteleError) as error:
         locks.forget()
         raise WorkflowError(str(exhausted(error) or error)) from None

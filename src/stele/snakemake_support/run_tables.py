@@ -39,9 +39,9 @@ def is_of_this_plan(job) -> bool:
     return not path.exists() or digest(path.read_text(encoding="utf-8", errors="replace")) == job.params.digest
 
 
-def write_context(plan: Plan) -> None:
-    """Writes the plan's table context; called before the first job if rule `context` will run."""
-    with atomic_file(context_file(plan)) as handle:
+def write_context(plan: Plan, touch: bool) -> None:
+    """Writes the plan's table context before the first job: for the rule, or as its output if `--touch` runs no job."""
+    with atomic_file(plan.paths.context if touch else context_file(plan)) as handle:
         handle.write(_context(plan))
 
 
