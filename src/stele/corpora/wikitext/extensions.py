@@ -84,6 +84,14 @@ _UNCLOSED_END = dict.fromkeys(_FORMULAS.split("|"), re.compile(r"\n|\Z")) | dict
     _BLOCKS.split("|"), re.compile(r"\n(?=[ \t]*\n|=)|\Z")
 )
 _OPENING = re.compile(rf"<!--|<({one_of(f'{DROPPED}|nowiki')})(?=[\s/>])({ATTRIBUTES})>", re.I)
+# a tag without content; one that ends before another of its name; a comment, with its line if nothing else is on it
+_COMMENT = r"--(?:[^-<]++|-(?!->)|<(?!!--))*+-->"
+_DROPPED = (
+    rf"({one_of(DROPPED)})(?=[\s/>]){ATTRIBUTES}>(?:(?<=/>)|[^<]*+(?:<(?!/?\1[\s/>])[^<]*+)*+</\1\s*>)"
+    rf"|!(?:(?<![^\n]<!){_COMMENT}\n|{_COMMENT})"
+)
+_NOWIKI = rf"nowiki(?=[\s/>]){ATTRIBUTES}>(?:(?<=/>)|([^<]*+(?:<(?!/?nowiki[\s/>])[^<]*+)*+)</nowiki\s*>)"
+_WHOLE, _WHOLE_OR_NOWIKI = re.compile(f"<(?:{_DROPPED})", re.I), re.compile(f"<(?:{_DROPPED}|{_NOWIKI})", re.I)
 _EXAMPLE = re.compile(r"\[\[|\]\]|\{\{|\}\}|\{\||\|\}|<[/!]?[a-z-]|&lt;[/!]?[a-z-]", re.I)
 
 
@@ -91,6 +99,10 @@ def drop_extensions(text: str) -> str:
     """Removes comments and extension tags. The content of `nowiki` stays, escaped so that no later layer takes it for
     markup, unless it is an example of markup, which is removed as in `pre` and `source`.
     """
+    for whole, replacement in ((_WHOLE, ""), (_WHOLE_OR_NOWIKI, lambda match: _shown(match.group(2) or ""))):
+        short = whole.sub(replacement, text)
+        if "<" not in short or not _OPENING.search(short):  # most pages; others are read piece by piece
+            return short
     pieces: list[str] = []
     done = position = 0
     absent: set[str] = set()  # tags that are not closed later
