@@ -26,9 +26,7 @@ PROMPTS = b'{"prompts": {"query": "q: ", "passage": ""}, "default_prompt_name": 
 MODEL = b'{"model_type": "bert", "type_vocab_size": 1, "max_position_embeddings": 64, "hidden_size": 4}'
 MANIFEST = json.dumps({"files": {"a.org/b": {"sha256": "ab", "bytes": 3}}}).encode()
 INDEX = json.dumps({"metadata": {"total_size": 16}, "weight_map": {"pooler.w": "model.safetensors"}}).encode()
-NOTE = json.dumps(
-    {"url": "http://a.org", "etag": '"a"', "modified": None, "settled": False, "total": 5, "sha256": None, "bytes": 5}
-).encode()
+NOTE = json.dumps({"url": "http://a.org", "etag": '"a"', "total": 5, "sha256": None, "bytes": 5}).encode()
 FILES = {"one/a.txt": b"a" * 99, "one/b.txt": b"b"}
 
 
