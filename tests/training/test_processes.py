@@ -1,6 +1,5 @@
 """One, two and four processes (gloo) train alike: whole groups and spread ones, batch norm, memory bank, MLM."""
 
-import csv
 import multiprocessing
 
 import numpy as np
@@ -10,7 +9,7 @@ from tiny_objectives import OWN, SHAPE, WORDS, model, module_of, new_stores, rec
 
 from stele.errors import SteleError
 from stele.training import tasks
-from stele.training.callbacks import AfterStep, Curve
+from stele.training.callbacks import AfterStep
 from stele.training.loop import train
 from stele.training.processes import ProcessContext
 from stele.training.sharding import cut, divide, own_parts
@@ -65,11 +64,11 @@ def fit(process, folder, stores, case, changes):
             part.p = 0.2
     module = module_of(made, encoder)
     name = f"{case}-{process.world}"
-    callbacks = {"heads": AfterStep(module.after_step), "curve": Curve(folder / f"{name}.csv", name)}
+    callbacks = {"heads": AfterStep(module.after_step)}
     batches = tasks.losses(made, module, settled, process, SHAPE)
     options = {"state": folder / f"state-{name}", "seed": 3, "process": process, "callbacks": callbacks}
     outcome = train(module, batches, settled, **options)
-    torch.save([module.state_dict(), outcome["counts"]], folder / f"{name}-{process.rank}.pt")
+    torch.save([module.state_dict(), outcome["counts"], outcome["rows"]], folder / f"{name}-{process.rank}.pt")
 
 
 def fit_all(process, folder, stores):
@@ -89,25 +88,16 @@ def trained(tmp_path_factory):
     return folder
 
 
-def rows(path):
-    with path.open() as handle:
-        return list(csv.DictReader(handle))
-
-
 @pytest.mark.parametrize(("case", "world"), TRIED)
 def test_several_processes_have_the_curve_the_weights_and_the_counts_of_one(trained, case, world):
     """Dropout included: every piece draws its own, whoever encodes it."""
-    alone, shared = rows(trained / f"{case}-1.csv"), rows(trained / f"{case}-{world}.csv")
-    assert len(alone) == len(shared) == CASES[case].get("steps", 2)
-    for one, other in zip(alone, shared, strict=True):
-        assert one.keys() == other.keys()
-        assert [name for name in one if one[name]] == [name for name in other if other[name]]
-        for name in filter(one.get, one):
-            assert float(other[name]) == pytest.approx(float(one[name]), rel=1e-4, abs=1e-5), name
-    alone, counts = torch.load(trained / f"{case}-1-0.pt")
-    first, _ = torch.load(trained / f"{case}-{world}-0.pt")
+    alone, counts, curve = torch.load(trained / f"{case}-1-0.pt")
+    first, _, shared_curve = torch.load(trained / f"{case}-{world}-0.pt")
+    assert len(curve) == len(shared_curve) == CASES[case].get("steps", 2)
+    for one, other in zip(curve, shared_curve, strict=True):
+        assert other == pytest.approx(one, rel=1e-4, abs=1e-5)
     for rank in range(world):
-        weights, seen = torch.load(trained / f"{case}-{world}-{rank}.pt")
+        weights, seen, _ = torch.load(trained / f"{case}-{world}-{rank}.pt")
         assert seen == counts
         for name, value in alone.items():
             assert torch.equal(weights[name], first[name]), name

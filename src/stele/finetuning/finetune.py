@@ -25,7 +25,7 @@ from stele.command.arguments import Count, Datasets, Json, NewRecord, Record, Re
 from stele.errors import SteleError
 from stele.files.digests import folder_facts
 from stele.files.reading import parse_object
-from stele.training.curve import copy_curve
+from stele.training.curve import write_curve
 
 if TYPE_CHECKING:
     from stele.benchmarks.types import TrainingExample
@@ -63,7 +63,6 @@ def run(args: Finetune) -> None:
     from stele.finetuning.dual_encoder.selection import Selection
     from stele.recipes.finetuning import parse_finetuning
     from stele.training import loop
-    from stele.training.callbacks import Curve
     from stele.training.processes import process_context
     from stele.training.sharding import divide
 
@@ -110,12 +109,10 @@ def run(args: Finetune) -> None:
             f"step {step} of {steps} would end the run: a query has no candidate besides its own positive, since its "
             f"group of {recipe.batch} shares that; use larger groups (batch), or give hard negatives"
         )
-    label, curve = f"finetune {args.model} on {recipe.training_set.name}", state / "curve.csv"
-    selection, callbacks = None, {"curve": Curve(curve, label)}
+    selection = None
     if recipe.needs_dev:
         epoch_steps = recipe.steps_per_epoch(len(data))
         selection = Selection(state / "best", module.to(process.device), dev_data, recipe, epoch_steps, process)
-        callbacks["selection"] = selection
 
     # train and publish
     outcome = loop.train(
@@ -125,8 +122,8 @@ def run(args: Finetune) -> None:
         state=state,
         seed=args.seed,
         process=process,
-        label=label,
-        callbacks=callbacks,
+        label=f"finetune {args.model} on {recipe.training_set.name}",
+        callbacks={} if selection is None else {"selection": selection},
     )
     if process.is_main:
         if selection is not None:
@@ -143,7 +140,7 @@ def run(args: Finetune) -> None:
                 labels=[records.LIMITED] if args.limit else [],
                 **facts,
             )
-            copy_curve(curve, folder)  # not an output of the record, since it has times
+            write_curve(folder, outcome["rows"])
         drop(state)
     process.barrier()
 

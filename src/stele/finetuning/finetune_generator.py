@@ -23,7 +23,7 @@ from stele.files.digests import folder_facts
 from stele.files.reading import parse_object
 from stele.files.strict import validate
 from stele.recipes.finetuning import GeneratorRecipe
-from stele.training.curve import copy_curve
+from stele.training.curve import write_curve
 
 if TYPE_CHECKING:
     from stele.encoders.generator import Generator
@@ -51,7 +51,6 @@ def run(args: FinetuneGenerator) -> None:
     from stele.encoders.generator import load_generator, mark_language
     from stele.encoders.tokenizer import quiet
     from stele.training import loop
-    from stele.training.callbacks import Curve
     from stele.training.processes import process_context
 
     recipe = validate(GeneratorRecipe, values := parse_object(args.recipe, "--recipe"), "--recipe")
@@ -62,14 +61,15 @@ def run(args: FinetuneGenerator) -> None:
     if recipe.language_code:
         mark_language(generator, recipe.language_code)
     pairs, pairs_in_all = drawn_pairs(recipe, training, args.seed)
-    label, curve = f"fine-tune generator {args.model}", state / "curve.csv"
-    options = {"state": state, "seed": args.seed, "process": process_context(), "label": label}
+    process, label = process_context(), f"fine-tune generator {args.model}"
     outcome = loop.train(
         generator.model,
-        losses(generator, pairs, recipe, args.seed, options["process"].device),
+        losses(generator, pairs, recipe, args.seed, process.device),
         recipe,
-        callbacks={"curve": Curve(curve, label)},
-        **options,
+        state=state,
+        seed=args.seed,
+        process=process,
+        label=label,
     )
     with records.output_folder(args.output, JOB, inputs) as (folder, facts):
         with quiet():
@@ -85,7 +85,7 @@ def run(args: FinetuneGenerator) -> None:
             steps=recipe.steps,
             losses=outcome["losses"],
         )
-        copy_curve(curve, folder)  # not an output of the record, since it has times
+        write_curve(folder, outcome["rows"])
     drop(state)
 
 

@@ -19,7 +19,7 @@ from stele.command.arguments import Json, NewRecord, Record, ResumableJob, Seed,
 from stele.files.atomic import atomic_directory
 from stele.files.digests import folder_facts
 from stele.files.reading import parse_object
-from stele.training.curve import NORM, copy_curve
+from stele.training.curve import NORM, write_curve
 
 if TYPE_CHECKING:
     from stele.training.loop import Outcome
@@ -60,7 +60,7 @@ def run(args: Pretrain) -> None:
     from stele.recipes.flops import Shape
     from stele.recipes.pretraining import parse_recipe
     from stele.training import loop, run_sizes, tasks
-    from stele.training.callbacks import AfterStep, Curve, Snapshots
+    from stele.training.callbacks import AfterStep, Snapshots
     from stele.training.masking import read_vocabulary
     from stele.training.processes import process_context
 
@@ -106,7 +106,7 @@ def run(args: Pretrain) -> None:
         bits = {"before": measured(load_base(args.base.parent, 0.0, args.seed)[0]), "converted": measured(model)}
 
     # train
-    curve, snapshots = state / "curve.csv", state / "snapshots"
+    snapshots = state / "snapshots"
 
     def save(folder: Path) -> None:
         save_sentence_encoder(folder, model, base, (stated, encoding), vocabulary=recipe.sliding_window is not None)
@@ -117,7 +117,6 @@ def run(args: Pretrain) -> None:
             save(folder)
 
     kept = {step: partial(keep, step) for step in recipe.snapshots}
-    label = f"pretrain {args.model}"
     outcome = loop.train(
         module,
         tasks.losses(made, module, recipe, process, shape),
@@ -125,8 +124,8 @@ def run(args: Pretrain) -> None:
         state=state,
         seed=args.seed,
         process=process,
-        label=label,
-        callbacks={"heads": AfterStep(module.after_step), "snapshots": Snapshots(kept), "curve": Curve(curve, label)},
+        label=f"pretrain {args.model}",
+        callbacks={"heads": AfterStep(module.after_step), "snapshots": Snapshots(kept)},
         stop_at_nonfinite=objective.MAY_DIVERGE,
     )
 
@@ -157,7 +156,7 @@ def run(args: Pretrain) -> None:
                 shutil.copytree(snapshots, folder / "snapshots", ignore=shutil.ignore_patterns(".step-*"))
             facts |= {"outputs": folder_facts(folder), "earlier": outcome["earlier"]}
             records.write_record(folder / "record.json", **of_run, **facts)
-            copy_curve(curve, folder)  # not an output of the record, since it has times
+            write_curve(folder, outcome["rows"])
             # a snapshot's record has only the seconds of writing it, so that seconds can be summed
             for step_folder in sorted((folder / "snapshots").glob("step-*")):
                 records.begin()

@@ -12,7 +12,6 @@ from torch import nn
 
 from stele.files.atomic import atomic_file
 from stele.files.reading import reading
-from stele.training import curve as curves
 from stele.training import saved_state
 from stele.training.processes import ProcessContext
 from stele.training.saved_state import State
@@ -26,9 +25,6 @@ class Callback:
 
     def on_step(self, run: Any) -> None:
         """Runs after each optimiser step and before the state is saved; a run killed in between repeats it."""
-
-    def on_end(self, run: Any) -> None:
-        """Runs after the last step, when the log is complete."""
 
     def state_dict(self) -> State:
         """Returns the callback's own state, tensors and plain values, to be saved with the state of the run."""
@@ -132,16 +128,3 @@ def restore_epoch(module: nn.Module, folder: Path, epoch: int) -> None:
 
 def _weights(folder: Path, epoch: int) -> Path:
     return folder / f"epoch{epoch}.safetensors"
-
-
-@dataclass
-class Curve(Callback):
-    """Writes the log as a CSV file to `path` at the end, and draws it as an .svg file of the same name."""
-
-    path: Path
-    title: str
-
-    def on_end(self, run: Any) -> None:
-        if run.process.is_main:
-            curves.write_csv(self.path, run.metrics_log.rows)
-            curves.draw(self.path.with_suffix(".svg"), run.metrics_log.rows, self.title)

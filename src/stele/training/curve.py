@@ -1,14 +1,12 @@
-"""The training curve: the log of a run's losses, its CSV file with one line per step, and its picture."""
+"""The training curve: the log of a run's losses, and its CSV file with one line per step."""
 
 from __future__ import annotations
 
 import csv
 import math
-import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
-from xml.sax.saxutils import escape
 
 from stele.errors import SteleError
 from stele.files import formats
@@ -21,21 +19,16 @@ if TYPE_CHECKING:
     from stele.training.processes import ProcessContext
 
 FIRST = ("step", "learning_rate")
-UNDRAWN = ("_guess", "_cosine")  # endings of columns that are in the CSV but not in the picture
-SUFFIXES = (".csv", ".svg")  # numbers and picture
-WIDTH, HEIGHT = 340, 220  # of a panel
-LEFT, RIGHT, TOP, BOTTOM = 50, 325, 50, 190  # edges of its curve
+FILE = "curve.csv"  # in the folder of a trained model, beside the outputs of its record
 
 
-def columns(rows: Sequence[dict[str, float]]) -> list[str]:
-    """Names of the curve's columns: step, learning rate, then all others in alphabetical order."""
-    return [*FIRST, *sorted(set().union(*rows) - set(FIRST))]
+def write_curve(folder: Path, rows: Sequence[dict[str, float]]) -> None:
+    """Writes FILE with one line per step: step, learning rate, then all other columns in alphabetical order.
 
-
-def write_csv(path: Path, rows: Sequence[dict[str, float]]) -> None:
-    """Writes one line per step; a cell is empty where a step has no such value (no batch of that kind)."""
-    names = columns(rows)
-    with atomic_file(path) as handle:
+    A cell is empty where a step has no such value (no batch of that kind).
+    """
+    names = [*FIRST, *sorted(set().union(*rows) - set(FIRST))]
+    with atomic_file(folder / FILE) as handle:
         lines = ([int(row["step"]), *(f"{row[n]:.7g}" if n in row else "" for n in names[1:])] for row in rows)
         formats.write_csv(handle, [names, *lines])
 
@@ -43,68 +36,6 @@ def write_csv(path: Path, rows: Sequence[dict[str, float]]) -> None:
 def read_csv(path: Path) -> list[dict[str, float]]:
     with reading(path, "loss curve", "train again"), open(path, encoding="utf-8", newline="") as handle:
         return [{name: float(value) for name, value in row.items() if value} for row in csv.DictReader(handle)]
-
-
-def copy_curve(curve: Path, folder: Path) -> None:
-    """Copies the CSV file `curve` and its .svg into a folder, as curve.csv and curve.svg."""
-    for suffix in SUFFIXES:
-        shutil.copyfile(curve.with_suffix(suffix), folder / f"curve{suffix}")
-
-
-def smoothed(values: Sequence[float], span: int) -> list[float]:
-    """Running mean of `values` over the last `span` of them.
-
-    >>> smoothed([4.0, 2.0, 0.0], 2)
-    [4.0, 3.0, 1.0]
-    """
-    means, total = [], 0.0
-    for index, value in enumerate(values):
-        total += value - (values[index - span] if index >= span else 0.0)
-        means.append(total / min(index + 1, span))
-    return means
-
-
-def draw(path: Path, rows: Sequence[dict[str, float]], title: str) -> None:
-    """Draws losses and accuracies as an SVG, each in a panel; matplotlib would take half a second."""
-    names = [name for name in columns(rows)[2:] if not name.endswith(UNDRAWN)]
-    size = f'width="{WIDTH * max(1, len(names))}" height="{HEIGHT}"'
-    with atomic_file(path) as handle:
-        handle.write(f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="11">\n')
-        handle.write(f'<rect {size} fill="white"/>\n{_text(LEFT, 16, title)}\n')
-        for number, name in enumerate(names):
-            handle.write(f'<g transform="translate({number * WIDTH} 0)">\n{_panel(name, rows)}\n</g>\n')
-        handle.write("</svg>\n")
-
-
-def _panel(name: str, rows: Sequence[dict[str, float]]) -> str:
-    points = [(row["step"], row[name]) for row in rows if math.isfinite(row.get(name, math.nan))]
-    if not points:
-        return _text(LEFT, TOP, name)
-    steps, values = zip(*points, strict=True)
-    means = smoothed(values, max(1, len(values) // 25))
-    lines = [
-        _text(LEFT, TOP - 8, name),
-        f'<path d="M{LEFT} {TOP}V{BOTTOM}H{RIGHT}" fill="none" stroke="gray"/>',
-        _text(LEFT - 4, TOP + 8, f"{max(values):.3g}", "end"),
-        _text(LEFT - 4, BOTTOM, f"{min(values):.3g}", "end"),
-        _text(LEFT, BOTTOM + 14, f"step {steps[0]:.0f}"),
-        _text(RIGHT, BOTTOM + 14, f"{steps[-1]:.0f}", "end"),
-    ]
-    for heights, color, width in ((values, "silver", 0.6), (means, "steelblue", 1.4)):
-        places = zip(_scaled(steps, LEFT, RIGHT), _scaled(heights, BOTTOM, TOP, values), strict=True)
-        places = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
-        lines.append(f'<polyline points="{places}" fill="none" stroke="{color}" stroke-width="{width}"/>')
-    return "\n".join(lines)
-
-
-def _scaled(values: Sequence[float], first: int, last: int, among: Sequence[float] = ()) -> list[float]:
-    """Scales values linearly: the least value (of `among`, if given) becomes `first`, the greatest becomes `last`."""
-    low, high = min(among or values), max(among or values)
-    return [first + (value - low) / ((high - low) or 1.0) * (last - first) for value in values]
-
-
-def _text(x: int, y: int, text: str, anchor: str = "start") -> str:
-    return f'<text x="{x}" y="{y}" text-anchor="{anchor}">{escape(text)}</text>'
 
 
 # --- log --------------------------------------------------------------------------------------------------------------

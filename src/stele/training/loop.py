@@ -104,8 +104,6 @@ def train(
         if skipped == run.step:
             raise diverged(run.step, "no step had a finite gradient, so that all were skipped")
         log.warning("%s: %d of %d steps were skipped: a float16 gradient overflowed", label, skipped, run.step)
-    for callback in run.callbacks.values():
-        callback.on_end(run)
     return {
         "steps": run.step,
         "rows": run.metrics_log.rows,
