@@ -113,12 +113,12 @@ def test_neighbours_are_those_of_the_ranking_metric(monkeypatch, block):
     draws = np.random.default_rng(0)
     x, y = draws.standard_normal((60, 5)), draws.standard_normal((40, 5))
     scores = np.concatenate(list(csls(x, y, 10)))
-    of_x, of_y = nearest(torch.tensor(x), torch.tensor(y), 10)
+    unit = x / np.linalg.norm(x, axis=1, keepdims=True), y / np.linalg.norm(y, axis=1, keepdims=True)
+    (of_x, _), (of_y, _) = nearest(*map(torch.tensor, unit), 10)
     assert of_x.tolist() == scores.argmax(axis=1).tolist() and of_y.tolist() == scores.argmax(axis=0).tolist()
     rows, columns = mutual(torch.tensor(x), torch.tensor(y), 10)
     pairs = [(a, b) for a, b in enumerate(scores.argmax(axis=1)) if scores[:, b].argmax() == a]
     assert list(zip(rows.tolist(), columns.tolist(), strict=True)) == pairs and 5 < len(pairs) < 40
-    unit = x / np.linalg.norm(x, axis=1, keepdims=True), y / np.linalg.norm(y, axis=1, keepdims=True)
     wanted = np.mean([unit[0][a] @ unit[1][b] for a, b in enumerate(scores.argmax(axis=1))])
     assert mean_cosine(torch.tensor(x), torch.tensor(y), 10) == pytest.approx(wanted)
 
