@@ -6,10 +6,11 @@ import re
 from lxml import html as parser
 from rendering import NASTY, filled
 
+from stele.command import cli
 from stele.tables.render import formats, html, pages
 from stele.tables.render.cell_details import HIDDEN, row_targets, shown
 from stele.tables.render.formats import to_csv
-from stele.tables.render.pictures import Picture, drawn, pictures
+from stele.tables.render.pictures import Picture, pictures
 from tests.sealed import write_sealed
 
 FIGURES = {"msm/figure_01.svg": "MSM, figure 1", "cell_map.svg": "All cells by state"}
@@ -222,12 +223,26 @@ def test_a_damaged_figure_says_so_in_its_place(tmp_path):
     (tmp_path / "msm").mkdir()
     (tmp_path / "msm/figure_01.svg").write_text("<svg><g>", encoding="utf-8")
     (tmp_path / "cell_map.svg").write_text("<!DOCTYPE x [<!ENTITY a SYSTEM 'file:///etc/hosts'>]><svg>&a;</svg>")
-    damaged, other, missing = pictures([*drawn(tmp_path), tmp_path / "none.svg"], tmp_path)
+    damaged, other, missing = pictures([tmp_path / name for name in (*FIGURES, "none.svg")], tmp_path)
     assert damaged.problem.startswith(f"{tmp_path / 'msm/figure_01.svg'}: not a readable SVG") and damaged.data == ""
     assert (damaged.paper, damaged.id, other.paper, other.id) == ("msm", "f01", "", "cell_map")
     assert not other.problem and "no such file" in missing.problem
     page = parser.fromstring(pages.index_page([], [missing], []))
     assert "no such file" in page.xpath("//figure")[0].text_content() and not page.xpath("//img")
+
+
+def test_a_page_drawn_by_hand_shows_a_figure_only_while_it_has_a_spec(bench):
+    bench.spec()
+    tables, spec = bench.results_dir / "tables", bench.folder / "msm/figure_01.yaml"
+    (tables / "msm").mkdir(parents=True)
+    for name, title in FIGURES.items():
+        (tables / name).write_text(f"<svg><title>{title}</title></svg>", encoding="utf-8")
+    line = ["tables", "all_tables", "--spec", str(bench.folder / "msm/table_99.yaml")]
+    for has_spec in (True, False):
+        spec.touch() if has_spec else spec.unlink()
+        assert cli.main([*line, "--results-dir", str(bench.results_dir)]) == 0
+        shown = [(tables / page).read_text(encoding="utf-8") for page in ("msm.html", "all_tables.html")]
+        assert [file in text for file in FIGURES for text in shown] == [has_spec, has_spec, False, True]
 
 
 def test_a_table_tells_of_what_it_is_made_from_and_of_nothing_else_in_the_folder(bench):

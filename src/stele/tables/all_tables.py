@@ -9,7 +9,7 @@ which no paper prints, take another --name: today_tables.md and so on.
 
 import logging
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,6 @@ from stele.tables.render import bibliography, formats, markdown, pages
 from stele.tables.render.claims import PaperClaims, draw_claims
 from stele.tables.render.jinja import Ready
 from stele.tables.render.layout import build
-from stele.tables.render.pictures import drawn as drawn_in
 from stele.tables.render.pictures import pictures
 from stele.tables.render.summary import summarise
 from stele.tables.values.cell import table_cells
@@ -40,7 +39,7 @@ class AllTables(ContextJob):
     name: Name = "all_tables"
     """Name, without suffix, of the files that hold all tables."""
     figures: tuple[Path, ...] | None = None
-    """Drawn figures (.svg) to include; default: the figures in --output-dir."""
+    """Drawn figures (.svg) to include; default: those in --output-dir, of the papers' specs."""
     verdicts: tuple[Path, ...] = ()
     """{paper}.json files of `stele claims judge`; without them claims have verdicts on the printed numbers only."""
     output_dir: Path | None = None
@@ -67,9 +66,9 @@ def run(args: AllTables) -> None:
         grids[table.id] = Ready(markdown.table(grid)), summarise(filled, [grid])
 
     # set tables, figures and claims together
-    figures = list(pictures(drawn_in(folder) if args.figures is None else args.figures, folder))
-    papers, verdicts = pages.by_paper(drawn, figures), {path.stem: path for path in args.verdicts}
     folders = {table.paper: spec.parent for table, spec in loaded}
+    figures = list(pictures(drawn_figures(folder, folders) if args.figures is None else args.figures, folder))
+    papers, verdicts = pages.by_paper(drawn, figures), {path.stem: path for path in args.verdicts}
     claims = {paper.key: paper_claims(folders[paper.key], paper.tables, verdicts.get(paper.key)) for paper in papers}
     of_all = [figure for figure in figures if not figure.paper]
     summaries = [summary for _, summary in grids.values()]
@@ -97,6 +96,16 @@ def run(args: AllTables) -> None:
             handle.write(text)
     date_by_hand((folder / name for name in texts), args.context, args.results_dir)
     log.info("%s: %d tables: %s", folder, len(drawn), shared["states"])
+
+
+def drawn_figures(folder: Path, papers: Mapping[str, Path]) -> list[Path]:
+    """Paths of the figures in a folder of tables that have a spec in their paper's folder, and of the map of all cells.
+
+    A figure without a spec is left over from an earlier state of its paper.
+    """
+    specs = [(key, path.stem) for key, paper in papers.items() for path in sorted(paper.glob("figure_*.yaml"))]
+    files = [*(folder / key / f"{stem}.svg" for key, stem in specs), folder / "cell_map.svg"]
+    return [path for path in files if path.is_file()]
 
 
 def paper_claims(folder: Path, drawn: Iterable[pages.Drawn], verdicts: Path | None = None) -> PaperClaims | None:

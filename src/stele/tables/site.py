@@ -33,7 +33,7 @@ from stele.tables.all_tables import paper_claims
 from stele.tables.figure import write_figure
 from stele.tables.render import formats, pages
 from stele.tables.render.jinja import Ready
-from stele.tables.render.pictures import drawn, pictures
+from stele.tables.render.pictures import pictures
 from stele.tables.render.site import NAV, Contents, rows, texts
 from stele.tables.table import FORMATS
 from stele.tables.values.context import Context, context_of
@@ -109,7 +109,7 @@ def write_site(folder: Path, specs: Path, to: Path) -> None:
     for path in (path for paper in papers_in(specs) for path in sorted((specs / paper).glob("figure_*.yaml"))):
         name = to / path.parent.name / path.stem
         write_figure(path, context, results, [name.with_suffix(".svg"), name.with_suffix(".pdf")])
-    papers = pages.by_paper(tables, pictures(drawn(to), to))
+    papers = pages.by_paper(tables, pictures(sorted(to.glob("*/figure_*.svg")), to))
     verdicts = verdicts_of(folder, specs, papers_in(specs), to / "claims")
     claims = {paper.key: paper_claims(specs / paper.key, paper.tables, verdicts.get(paper.key)) for paper in papers}
 

@@ -55,11 +55,6 @@ class Picture:
         return [self.file, f"{self.file.removesuffix('svg')}pdf"]
 
 
-def drawn(folder: Path) -> list[Path]:
-    """Paths of the figures in a folder of tables, by paper, and of the map of all cells."""
-    return [*sorted(folder.glob("*/figure_*.svg")), *sorted(folder.glob("cell_map.svg"))]
-
-
 def pictures(paths: Iterable[Path], folder: Path) -> Iterator[Picture]:
     """Yields the figures of SVG files, for pages in `folder`; a damaged one has its error as `problem`."""
     for path in paths:
