@@ -9,7 +9,7 @@ which no paper prints, take another --name: today_tables.md and so on.
 
 import logging
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from stele.tables.render import bibliography, formats, markdown, pages
 from stele.tables.render.claims import PaperClaims, draw_claims
 from stele.tables.render.jinja import Ready
 from stele.tables.render.layout import build
+from stele.tables.render.pictures import drawn as drawn_in
 from stele.tables.render.pictures import pictures
 from stele.tables.render.summary import summarise
 from stele.tables.values.cell import table_cells
@@ -67,7 +68,7 @@ def run(args: AllTables) -> None:
 
     # set tables, figures and claims together
     folders = {table.paper: spec.parent for table, spec in loaded}
-    figures = list(pictures(drawn_figures(folder, folders) if args.figures is None else args.figures, folder))
+    figures = list(pictures(drawn_in(folder, folders) if args.figures is None else args.figures, folder))
     papers, verdicts = pages.by_paper(drawn, figures), {path.stem: path for path in args.verdicts}
     claims = {paper.key: paper_claims(folders[paper.key], paper.tables, verdicts.get(paper.key)) for paper in papers}
     of_all = [figure for figure in figures if not figure.paper]
@@ -96,16 +97,6 @@ def run(args: AllTables) -> None:
             handle.write(text)
     date_by_hand((folder / name for name in texts), args.context, args.results_dir)
     log.info("%s: %d tables: %s", folder, len(drawn), shared["states"])
-
-
-def drawn_figures(folder: Path, papers: Mapping[str, Path]) -> list[Path]:
-    """Paths of the figures in a folder of tables that have a spec in their paper's folder, and of the map of all cells.
-
-    A figure without a spec is left over from an earlier state of its paper.
-    """
-    specs = [(key, path.stem) for key, paper in papers.items() for path in sorted(paper.glob("figure_*.yaml"))]
-    files = [*(folder / key / f"{stem}.svg" for key, stem in specs), folder / "cell_map.svg"]
-    return [path for path in files if path.is_file()]
 
 
 def paper_claims(folder: Path, drawn: Iterable[pages.Drawn], verdicts: Path | None = None) -> PaperClaims | None:

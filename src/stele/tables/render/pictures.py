@@ -9,7 +9,7 @@ import base64
 import math
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -53,6 +53,16 @@ class Picture:
     def files(self) -> list[str]:
         """The picture's files: as SVG, and as PDF beside it."""
         return [self.file, f"{self.file.removesuffix('svg')}pdf"]
+
+
+def drawn(folder: Path, papers: Mapping[str, Path]) -> list[Path]:
+    """Paths of the figures in a folder of tables that have a spec in their paper's folder, and of the map of all cells.
+
+    A figure without a spec is left over from an earlier state of its paper.
+    """
+    specs = [(key, path.stem) for key, paper in papers.items() for path in sorted(paper.glob("figure_*.yaml"))]
+    files = [*(folder / key / f"{stem}.svg" for key, stem in specs), folder / "cell_map.svg"]
+    return [path for path in files if path.is_file()]
 
 
 def pictures(paths: Iterable[Path], folder: Path) -> Iterator[Picture]:
