@@ -69,6 +69,13 @@ def _tensors(values: Any) -> list[Tensor]:
     return [value for value in tree_leaves(values) if isinstance(value, Tensor)]
 
 
+def put_all(values: Any) -> Any:
+    """Marks the memory of all tensors among nested values as the GPU's; returns the values."""
+    for tensor in _tensors(values):
+        put(tensor)
+    return values
+
+
 def _is_gpu(value: Any) -> bool:
     return (isinstance(value, torch.device) and value.type == "cuda") or (
         isinstance(value, str) and value.startswith("cuda")
@@ -87,10 +94,7 @@ class Operations(TorchDispatchMode):
             if any(tensor.dim() for tensor in elsewhere):  # a single number may be the CPU's
                 raise RuntimeError(f"{name}: expected all tensors to be on the same device")
         results = operation(*args, **kwargs)
-        if there:
-            for tensor in _tensors(results):
-                put(tensor)
-        return results
+        return put_all(results) if there else results
 
 
 class Calls(TorchFunctionMode):
@@ -119,10 +123,7 @@ class Calls(TorchFunctionMode):
         if generator is not None and _is_gpu(generator.device) != on_gpu:
             raise RuntimeError(f"{function.__name__}: the generator is on another device")
         result = function(*args, **kwargs)
-        if wants_gpu:
-            for tensor in _tensors(result):
-                put(tensor)
-        return result
+        return put_all(result) if wants_gpu else result
 
     def _to(self, tensor, *args, device=None, other=None, non_blocking=False, **kwargs):
         """Tensor.to, with its device and its type in any place."""
@@ -164,10 +165,7 @@ class Stream:
 def _load(file, map_location=None, load=torch.load, **options):
     if not _is_gpu(map_location):
         return load(file, map_location=map_location, **options)
-    values = load(file, map_location="cpu", **options)
-    for tensor in _tensors(values):
-        put(tensor)
-    return values
+    return put_all(load(file, map_location="cpu", **options))
 
 
 def _install() -> None:

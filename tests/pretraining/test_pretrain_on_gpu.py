@@ -1,4 +1,4 @@
-"""Pretraining on a pretended GPU: no objective mixes devices, and its first losses are those of a CPU."""
+"""Pretraining on a pretended GPU: no objective mixes devices, and its first losses equal those of a CPU."""
 
 import pytest
 from pretrain_runs import OWN, arguments

@@ -141,7 +141,7 @@ def test_vectors_are_moved_before_they_are_compared(tmp_path, encoder, run, oper
             assert [ids[0] for ids in hits[name].values()] == [f"{len(passages) - 1 - row:04d}" for row in best]
     assert record["operation"] == operation and record["similarity"] == "cosine"
     assert record["inputs"].keys() == {"encoder", "calibration", "tatoeba:fr", "tatoeba:th"}
-    assert record["labels"] == ["generated data", "stand-in checkpoint"], "those of what it is learnt from, too"
+    assert record["labels"] == ["generated data", "stand-in checkpoint"], "also the calibration's labels"
 
 
 def test_queries_that_are_encoded_for_themselves_are_moved_by_their_own_language(run, monkeypatch):

@@ -141,7 +141,7 @@ os.register_at_fork(after_in_child=begin)  # the CPU seconds of a new process co
 
 
 def spent(earlier: tuple[float, float] = (0.0, 0.0)) -> tuple[float, float]:
-    """Wall-clock and CPU seconds that this process's job has taken so far, with those of its `earlier` runs."""
+    """Wall-clock and CPU seconds of this process's job so far, added to those of its `earlier` runs."""
     wall, cpu = (now - begun for now, begun in zip(_seconds(), _begun, strict=True))
     return wall + earlier[0], cpu + earlier[1]
 

@@ -212,7 +212,7 @@ def _doctype(path: Path) -> SteleError:
 
 
 def _site(element: etree._Element, siteinfo: dict[str, int], path: Path) -> Site:
-    """Makes the Site of an export's header, whose names of namespaces override those of `siteinfo`.
+    """Makes the Site of an export's header; the header's names of namespaces override `siteinfo`'s.
 
     Raises SteleError for an export of a format before OLDEST.
     """

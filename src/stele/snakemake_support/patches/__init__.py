@@ -1,6 +1,6 @@
 """Patches: all changes to private code of Snakemake and of its SLURM plugins; README.md has the reason for each.
 
-With other versions than those of SERIES no patch is applied; one message says so, and the run continues.
+A patch is applied to the versions in SERIES only; with another version, a message says so and the run continues.
 """
 
 import importlib.metadata
