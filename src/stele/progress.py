@@ -3,6 +3,8 @@
 import os
 import sys
 from collections.abc import Iterable, Iterator
+from functools import cache
+from threading import RLock
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -11,10 +13,8 @@ LOG_INTERVAL = 10.0  # seconds between two lines in a log
 
 def bar(total: int | None, label: str, unit: str = "it"):
     """A tqdm bar on standard error to be updated by hand; used as a context manager."""
-    from tqdm import tqdm
-
     terminal = sys.stderr.isatty()
-    return tqdm(
+    return _tqdm()(
         total=total,
         desc=label,
         unit=unit,
@@ -26,6 +26,22 @@ def bar(total: int | None, label: str, unit: str = "it"):
         file=_Lines() if not terminal else None,
         disable=os.environ.get("RANK", "0") != "0",  # of several processes, the first
     )
+
+
+@cache
+def _tqdm() -> type:
+    """tqdm's class with a lock of this process alone.
+
+    Its default lock is shared with forked processes: one that was killed while it held the lock would stop all others.
+    """
+    from tqdm import tqdm
+
+    def own_lock() -> None:
+        tqdm.set_lock(RLock())
+
+    own_lock()
+    os.register_at_fork(after_in_child=own_lock)
+    return tqdm
 
 
 class _Lines:
