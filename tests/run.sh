@@ -9,7 +9,7 @@ set -uo pipefail
 [ -z "$(trap -p INT)" ] || exec env --default-signal=INT "$0" "$@"
 cd "$(dirname "$0")/.."
 # a failure is shown when it happens, and a test that waits for ever fails: a run that is cut off says what it found
-pytest=("$1" -m pytest --quiet --durations=10 --instafail --timeout=1800)
+pytest=("$1" -m pytest --quiet --durations=10 --instafail --timeout=1200)
 files=(--dist loadfile --no-loadscope-reorder)
 if [ "$2" = quick ]; then
   exec "${pytest[@]}" tests --ignore=tests/cluster --ignore=tests/speed -m "not slow" -n 2 "${files[@]}"
