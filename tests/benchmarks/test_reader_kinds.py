@@ -25,6 +25,19 @@ def test_a_file_of_another_kind_is_refused(name, kind, message):
         load_reader(name, kind)
 
 
+@pytest.mark.parametrize(
+    ("name", "pair", "message"),
+    [
+        ("belebele", "ru-", "'ru-': want the variants of passages and of questions, e.g. ru-en"),
+        ("mlqa", "de-en-", "'de-en-': want question and answer language, e.g. de-en"),
+        ("clef", "en--de", "'en--de': want query and document language, e.g. en-de"),
+    ],
+)
+def test_a_pair_of_another_form_is_refused(name, pair, message):
+    with pytest.raises(SteleError, match=message):
+        load_reader(name, reader.BenchmarkReader).query_sets([pair])
+
+
 class Made(reader.RetrievalReader):
     def queries(self, data, query_set):
         yield Query("q", "who wrote it")

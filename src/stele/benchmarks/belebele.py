@@ -17,7 +17,7 @@ from pathlib import Path
 
 from stele.benchmarks._files import file_of_part, name_in_files
 from stele.benchmarks._tables import table_rows
-from stele.benchmarks.reader import RetrievalReader
+from stele.benchmarks.reader import RetrievalReader, checked_pairs
 from stele.benchmarks.types import Data, Judgments, Passage, Query, QuerySet
 from stele.errors import SteleError
 
@@ -28,9 +28,7 @@ class Belebele(RetrievalReader):
     def query_sets(self, languages: Sequence[str]) -> list[QuerySet]:
         """Makes a query set per pair, over the passages' variant (`ru`: `ru-ru`). Raises SteleError for `a-b-c`."""
         pairs = [language if "-" in language else f"{language}-{language}" for language in languages]
-        for pair in pairs:
-            if len([code for code in pair.split("-") if code]) != 2:
-                raise SteleError(f"{pair!r}: want the variants of passages and of questions, e.g. ru-en")
+        pairs = checked_pairs(pairs, "the variants of passages and of questions, e.g. ru-en")
         return [QuerySet(pair, pair, pair.partition("-")[0]) for pair in pairs]
 
     def queries(self, data: Data, query_set: QuerySet) -> Iterator[Query]:

@@ -17,7 +17,7 @@ from stele.benchmarks._files import folder_of, refuse_again
 from stele.benchmarks._topics import by_judgments, topics
 from stele.benchmarks._trec import read_qrels
 from stele.benchmarks.collection import files_named, layout, passages_once, qrels_file
-from stele.benchmarks.reader import RetrievalReader
+from stele.benchmarks.reader import RetrievalReader, checked_pairs
 from stele.benchmarks.types import Data, Judgments, Passage, Query, QuerySet
 from stele.catalogue.user_data import QRELS, TOPICS
 from stele.errors import SteleError
@@ -31,10 +31,8 @@ class Clef(RetrievalReader):
 
     def query_sets(self, languages: Sequence[str]) -> list[QuerySet]:
         """Makes a query set for each pair; the collection is the documents' language. Raises SteleError for others."""
-        for pair in languages:
-            if len([code for code in pair.split("-") if code]) != 2:
-                raise SteleError(f"{pair!r}: want query and document language, e.g. en-de")
-        return [QuerySet(pair, pair, pair.partition("-")[2]) for pair in languages]
+        pairs = checked_pairs(languages, "query and document language, e.g. en-de")
+        return [QuerySet(pair, pair, pair.partition("-")[2]) for pair in pairs]
 
     def queries(self, data: Data, query_set: QuerySet) -> Iterator[Query]:
         """Yields judged topics (title, description) in the queries' language. Raises SteleError if one lacks them."""

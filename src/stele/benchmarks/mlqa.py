@@ -9,10 +9,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from stele.benchmarks._files import file_of_part
-from stele.benchmarks.reader import AnsweringReader
+from stele.benchmarks.reader import AnsweringReader, checked_pairs
 from stele.benchmarks.squad import gold_answers, span_questions
 from stele.benchmarks.types import Data, QuerySet, SpanQuestion
-from stele.errors import SteleError
 
 DATASET = "mlqa"
 
@@ -21,9 +20,7 @@ class Mlqa(AnsweringReader):
     def query_sets(self, languages: Sequence[str]) -> list[QuerySet]:
         """Makes a query set per pair, QUESTION-ANSWER language; `de` is `de-de`. Raises SteleError for another form."""
         pairs = [language if "-" in language else f"{language}-{language}" for language in languages]
-        for pair in pairs:
-            if len([code for code in pair.split("-") if code]) != 2:
-                raise SteleError(f"{pair!r}: want question and answer language, e.g. de-en")
+        pairs = checked_pairs(pairs, "question and answer language, e.g. de-en")
         return [QuerySet(pair, pair, pair.partition("-")[2]) for pair in pairs]
 
     def answers(self, data: Data, query_set: QuerySet) -> dict[str, list[str]]:

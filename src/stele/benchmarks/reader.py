@@ -189,6 +189,14 @@ def pair_query_sets(pairs: Sequence[str]) -> list[QuerySet]:
     return both
 
 
+def checked_pairs(pairs: Sequence[str], wanted: str) -> Sequence[str]:
+    """Returns pairs of languages, which may be equal. Raises SteleError, with the `wanted` form, for any other form."""
+    for pair in pairs:
+        if len(codes := pair.split("-")) != 2 or "" in codes:
+            raise SteleError(f"{pair!r}: want {wanted}")
+    return pairs
+
+
 def sides(pair: str) -> tuple[str, str]:
     """Splits a pair into its two languages. Raises SteleError unless they are two different ones.
 
