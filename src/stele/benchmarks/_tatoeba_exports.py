@@ -117,10 +117,8 @@ def read_links(
             "short, or they are of different weeks: get both again"
         )
     packed = [np.unique(np.concatenate([np.empty(0, np.int64), *blocks])) for blocks in linked]
-    return [np.stack(np.divmod(links_of_pair, LARGEST), axis=1) for links_of_pair in packed], {
-        "links": links,
-        "dead": dead,
-    }
+    unpacked = [np.stack(np.divmod(links_of_pair, LARGEST), axis=1) for links_of_pair in packed]
+    return unpacked, {"links": links, "dead": dead}
 
 
 def _batches(path: Path, wanted: str, **kinds: str) -> Iterator[pa.RecordBatch]:

@@ -73,11 +73,11 @@ def run(args: Project) -> None:
     )
 
 
-def principal_components(vectors: np.ndarray, count: int = 2) -> tuple[np.ndarray, np.ndarray]:
-    """Projects vectors [n, d] onto their first principal components; returns [n, count] and shares of variance [count].
+def principal_components(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Projects vectors [n, d] onto their first two principal components; returns [n, 2] and shares of variance [2].
 
     A component's sign is chosen so that its largest loading is positive; the order of the vectors does not matter.
-    Raises SteleError for a vector that is not finite, and for vectors that span fewer than `count` directions.
+    Raises SteleError for a vector that is not finite, and for vectors that span fewer than two directions.
 
     >>> points, shares = principal_components(np.array([[0.0, 0.0], [0.0, 3.0], [1.0, 0.0], [1.0, 3.0]]))
     >>> points.round(2).tolist(), shares.round(2).tolist()
@@ -89,8 +89,8 @@ def principal_components(vectors: np.ndarray, count: int = 2) -> tuple[np.ndarra
     centred = vectors.astype(np.float64) - vectors.mean(axis=0, dtype=np.float64)
     _, spread, axes = np.linalg.svd(centred, full_matrices=False)
     least = spread[0] * max(vectors.shape) * np.finfo(np.float64).eps  # below it is rounding, as in matrix_rank
-    if len(spread) < count or spread[count - 1] <= least:
-        raise SteleError(f"{len(vectors)} vectors of {vectors.shape[1]} numbers do not spread over {count} directions")
-    axes = axes[:count]
-    axes *= np.sign(axes[np.arange(count), np.abs(axes).argmax(axis=1)])[:, None]
-    return centred @ axes.T, spread[:count] ** 2 / np.sum(spread**2)
+    if len(spread) < 2 or spread[1] <= least:
+        raise SteleError(f"{len(vectors)} vectors of {vectors.shape[1]} numbers do not spread over 2 directions")
+    axes = axes[:2]
+    axes *= np.sign(axes[np.arange(2), np.abs(axes).argmax(axis=1)])[:, None]
+    return centred @ axes.T, spread[:2] ** 2 / np.sum(spread**2)

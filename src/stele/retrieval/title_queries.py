@@ -126,7 +126,7 @@ def search_titles(
     index, numbers = index_terms(state / "index", articles_of, set().union(*terms), lucene_bm25.BLOCK)
     queries = [[numbers[term] for term in terms_of_title] for terms_of_title in terms]
     starts, parameters = range(0, len(queries), PART), (recipe.k1, recipe.b)
-    parts = [state / f"hits-{number:05d}.npz" for number in range(len(starts))]
+    parts = [state / f"hits-{number:05d}.json" for number in range(len(starts))]
     with bar(len(queries), f"search titles of {args.language}", "titles") as shown:
         for path, start in zip(parts, starts, strict=True):
             part = slice(start, start + PART)

@@ -39,7 +39,7 @@ def _vectors(
 ) -> dict[str, np.ndarray]:
     """Makes the vectors of a language's words, without a share `lacking` of them.
 
-    A word's vector is its concept's plus `own` times one drawn by word and `key`, scaled to length 1: float64 [WIDTH].
+    A word's vector is its concept's plus `word_share` times one drawn by word and `key`, of length 1: float64 [WIDTH].
     """
     seed, vectors = library.world.seed, {}
     for word, concept in words(library, language).items():

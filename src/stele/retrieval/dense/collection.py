@@ -116,11 +116,10 @@ class EncodedCollection:
         if self.processes.is_main:
             self._drop_other_divisions()
         settings = self.settings
-        transform = self.settings.transform(self.name)
+        transform = settings.transform(self.name)
         passages = self.windows.read() if self.windows else settings.passages(self.name)
-        expected = None
-        if settings.whole and not self.windows:
-            expected = expected_passages(settings.inputs, self.name)
+        is_counted = settings.whole and not self.windows
+        expected = expected_passages(settings.inputs, self.name) if is_counted else None
         shares = Shares(self.processes.rank, self.processes.world, self.encoder.window)
         with bar(expected, f"encode collection {self.name}", "passages") as shown:
 
