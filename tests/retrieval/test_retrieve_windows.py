@@ -5,6 +5,7 @@ import re
 from collections import defaultdict
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from stele.errors import SteleError
 from stele.recipes.search import TokenWindows, Windows
 from stele.retrieval import retrieve
 from stele.retrieval.dense import vector_files
+from stele.retrieval.dense.collection import CollectionEncoding
 from stele.retrieval.dense.windows import by_tokens, document_hits, parse_windows, sentence_windows, token_spans
 from stele.retrieval.searches import search_job
 from tests.killing import kill_at, killed
@@ -160,11 +162,19 @@ def test_other_windows_start_anew(tmp_path, encoder, data):
     assert files(tmp_path / "out") == files(tmp_path / "clean")
 
 
-def test_a_collection_whose_queries_are_in_several_languages_is_refused(tmp_path, encoder, data, monkeypatch):
+def test_sentences_are_split_in_the_language_of_the_documents(tmp_path):
+    """It was that of the queries: CLEF's en-de, or English for NeuCLIRBench's collection of three languages."""
+    given = {"inputs": {}, "encoder": None, "processes": SimpleNamespace(is_main=False), "state": tmp_path, "key": ""}
+    document, one = Passage("d", "", "Am 3. Mai kam er. Er ging."), SHI.model_copy(update={"sentences": 1})
+    settings = CollectionEncoding(lambda name: iter([document]), **given, normalize=True, windows=one)
+    assert [window.text for window in settings.document_windows("de").read()] == ["Am 3. Mai kam er.", "Er ging."]
+
+
+def test_a_collection_in_several_languages_is_refused(tmp_path, encoder, data, monkeypatch):
     monkeypatch.setattr(Lareqa, "queries", lambda *given: iter([Query("a", "who")]))
     mixed = [item.replace("mrtydi", "lareqa") for item in data[:1]]
     args = arguments(tmp_path, encoder, mixed, benchmark="lareqa", languages=("en", "de"))
-    with pytest.raises(SteleError, match=r"must be in one language.* queries are in de, en"):
+    with pytest.raises(SteleError, match=r"documents of collection all .* must be in one language"):
         retrieve.run(args)
 
 

@@ -73,7 +73,7 @@ def run(args: EncodeCollection) -> None:
         on_block=clock.save,
     )
     vectors = state / "vectors"
-    collection = EncodedCollection(settings, args.collection, benchmark.query_sets([args.collection]), vectors)
+    collection = EncodedCollection(settings, args.collection, vectors)
     collection.encode()
     collection.put_away()
     if not processes.is_main:

@@ -229,7 +229,7 @@ class RetrievalJob:
     def open_collection(self, name: str) -> Collection:
         """Encodes a collection, or opens --vectors (SteleError if one is missing); warns of missing documents."""
         if not self.stored:
-            encoded = EncodedCollection(self.encoding, name, self.collections[name], self.kept(name))
+            encoded = EncodedCollection(self.encoding, name, self.kept(name))
             encoded.encode()
             return encoded
         parts = self.benchmark.parts(name)

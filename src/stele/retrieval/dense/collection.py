@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stele.artifacts.run_files import checked_id
-from stele.benchmarks.types import Passage, QuerySet
+from stele.benchmarks.types import Passage
 from stele.errors import SteleError
 from stele.progress import bar
 from stele.recipes.search import TokenWindows, Windows
@@ -65,20 +65,22 @@ class CollectionEncoding:
     whole: bool = True
     on_block: Callable[[], object] = lambda: None
 
-    def document_windows(self, name: str, query_sets: Sequence[QuerySet]) -> DocumentWindows | None:
-        """Cuts documents by tokens or sentences. Raises SteleError for sentences in more than one query language."""
+    def document_windows(self, name: str) -> DocumentWindows | None:
+        """Cuts documents by tokens or sentences, the latter in the language that the collection is named after.
+
+        Raises SteleError for sentences of a collection in several languages.
+        """
         if not self.windows:
             return None
         if isinstance(self.windows, TokenWindows):
             split = by_tokens(self.encoder, self.windows)
+        elif name == "all":
+            raise SteleError(
+                f"--windows: the documents of collection {name} are in several languages; to be split into sentences, "
+                "they must be in one language: give {overlap, hits, best}, windows of tokens"
+            )
         else:
-            languages = {query_set.language for query_set in query_sets}
-            if len(languages) > 1:
-                raise SteleError(
-                    f"--windows: the documents of collection {name} must be in one language, to be split into "
-                    f"sentences; its queries are in {', '.join(sorted(languages))}"
-                )
-            split = by_sentences(languages.pop(), self.windows)
+            split = by_sentences(name, self.windows)
         file = self.state / "windows" / f"{name}.json"
         writes = self.processes.is_main
         return DocumentWindows(lambda: self.passages(name), split, file, writes)
@@ -87,16 +89,10 @@ class CollectionEncoding:
 class EncodedCollection:
     """Encodes and searches a collection; its finished vectors are one part in `index_folder`, if that is given."""
 
-    def __init__(
-        self,
-        settings: CollectionEncoding,
-        name: str,
-        query_sets: Sequence[QuerySet] = (),
-        index_folder: Path | None = None,
-    ) -> None:
+    def __init__(self, settings: CollectionEncoding, name: str, index_folder: Path | None = None) -> None:
         self.settings, self.name, self.index_folder = settings, name, index_folder
         self.encoder, self.processes = settings.encoder, settings.processes
-        self.windows = settings.document_windows(name, query_sets)
+        self.windows = settings.document_windows(name)
         self.folder = settings.state / "collections" / name
         dtype = "float16" if self.encoder.spec.half else "float32"
         self.layout = Layout(self.encoder.dimension, dtype, settings.normalize, settings.key)
