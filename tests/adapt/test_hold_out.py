@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from stele.adapt.neighbours import accuracy, pairs
+from stele.adapt.neighbours import accuracy, unit
 from stele.artifacts.documents import Document, DocumentWriter, read_sentences
 from stele.command import cli
 from stele.errors import SteleError
@@ -59,12 +59,6 @@ def test_a_neighbour_is_found_where_nothing_else_is_as_close():
     assert accuracy(collapsed, collapsed) == {"sentences": 50, "found": 0, "cosine": 1.0}
 
 
-def test_no_pair_of_sentences_counts_twice():
-    assert pairs([["a", "b", "a", "b", "c"], ["a", "b"], ["c", "d"]]) == [("a", "b"), ("c", "d")]
-
-
 def test_a_vector_without_length_is_an_error():
-    from stele.adapt.neighbours import unit
-
     with pytest.raises(SteleError, match="zero vector"):
         unit(np.zeros((1, 4), dtype=np.float32))

@@ -71,7 +71,7 @@ def accuracies(encoder: Any, texts: Mapping[str, Sequence[Pair]]) -> dict[str, d
 def pairs(documents: Iterable[Sequence[str]]) -> Iterable[Pair]:
     """Pairs of neighbouring sentences; each sentence is in one pair, and equal pairs are kept once.
 
-    >>> list(pairs([["a", "b", "c"], ["d", "e"], ["a", "b"]]))
+    >>> list(pairs([["a", "b", "a", "b", "c"], ["d", "e"], ["a", "b"]]))
     [('a', 'b'), ('d', 'e')]
     """
     first: dict[Pair, None] = {}
