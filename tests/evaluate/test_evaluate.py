@@ -307,10 +307,8 @@ def test_snakemake_is_started_on_what_was_written(tmp_path, monkeypatch, capsys)
     started = []
     monkeypatch.setattr("stele.evaluate.evaluate.FOLDER", tmp_path)
     monkeypatch.setattr("stele.evaluate.evaluate.build", started.append)
-    assert (
-        cli.main(["evaluate", "me5_small", "--benchmarks", "mrtydi", "tatoeba", "--snakemake", "-n", "--cores", "1"])
-        == 0
-    )
+    line = "evaluate me5_small --benchmarks mrtydi tatoeba --snakemake -n --cores 1"
+    assert cli.main(line.split()) == 0
     targets = [f"results_evaluate/{benchmark}/me5_small/direct.json" for benchmark in ("mrtydi", "tatoeba")]
     path = tmp_path / "me5_small.yaml"
     card = "results_evaluate/cards/me5_small.md"

@@ -8,7 +8,11 @@ import pytest
 import yaml
 from huggingface_hub.repocard_data import model_index_to_eval_results
 
+from stele import catalogue
+from stele.catalogue.schema.benchmarks import Benchmark
+from stele.catalogue.schema.published import PublishedBenchmark
 from stele.command import cli
+from stele.evaluate.export import subset_of
 from tests.sealed import write_sealed
 
 HUB, REVISION = "intfloat/multilingual-e5-small", "a" * 40
@@ -131,11 +135,6 @@ def test_the_csv_holds_every_value_with_its_labels(tmp_path, capsys):
 
 
 def test_every_language_of_a_task_has_mtebs_name():
-    from stele import catalogue
-    from stele.catalogue.schema.benchmarks import Benchmark
-    from stele.catalogue.schema.published import PublishedBenchmark
-    from stele.evaluate.export import subset_of
-
     for key, about in catalogue.entries(PublishedBenchmark).items():
         if about.mteb:
             subsets = [subset_of(code, about.mteb)[0] for code in catalogue.entry(Benchmark, key).languages]

@@ -172,9 +172,8 @@ def test_mewsli_candidates_have_one_description_each_in_some_language(mewsli, ge
         sentences = [candidate["description"][s["start"] : s["end"]] for s in candidate["sentence_spans"]]
         assert 1 <= len(sentences) <= 3
         article = generated.world.article(candidate["description_language"], candidate["entity_id"])
-        assert (
-            sentences == [s.text for s in article.sentences()[: len(sentences)]] and candidate["title"] == article.title
-        )
+        assert sentences == [s.text for s in article.sentences()[: len(sentences)]]
+        assert candidate["title"] == article.title
 
 
 def test_mewsli_mentions_with_and_without_text_agree_and_point_at_candidates(mewsli, restored, generated):
