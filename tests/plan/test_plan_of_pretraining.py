@@ -213,10 +213,17 @@ def test_an_override_of_the_user_s_replaces_the_scale_s_which_replaces_the_catal
     assert "groups" not in trained.models["msm_large"].override, "as the catalogue's, of another recipe"
 
 
-def test_texts_that_a_scale_makes_longer_than_the_base_of_a_model_can_read_are_refused(checked, tmp_path):
-    scale = scale_file(tmp_path, "like: paper\ngenerated: false\npretraining: {crop: {sentence_length: 600}}")
-    with pytest.raises(SteleError, match=r"pretraining\.crop: xlmr reads at most 512 .* texts of 600 .`\w+`.; give a"):
-        checked(scale=scale)
+@pytest.mark.parametrize(
+    ("length", "wanted"),
+    [
+        (600, r"pretraining\.crop: xlmr reads at most 512 .* texts of 600 .`\w+`.; give a"),
+        (65, r"pretraining\.crop\.sentence_length: 65, but crop mines at most 64 tokens; .* .`pairs: {crop: \.\.\.}`"),
+    ],
+)
+def test_a_scale_s_texts_longer_than_the_base_reads_or_mining_gives_are_refused(checked, tmp_path, length, wanted):
+    scale = f"like: paper\ngenerated: false\npretraining: {{crop: {{sentence_length: {length}}}}}"
+    with pytest.raises(SteleError, match=wanted):
+        checked(scale=scale_file(tmp_path, scale))
 
 
 def test_languages_out_of_scale_make_a_row_not_in_scale(jobs):

@@ -161,7 +161,7 @@ def _check_mined_lengths(plan: Plan, key: str, changes: Values, place: str) -> N
         for changed in sorted(changes.keys() & MINED_WITH.keys()):
             length, most = changes[changed], getattr(plan.mining.recipe(name), MINED_WITH[changed], None)
             if None not in (length, most) and length > most:
-                way_out = f"change that in a scale of your own, too (`pairs: {{{name}: ...}}`)"
+                way_out = f"change that in your scale, too (`pairs: {{{name}: ...}}`)"
                 raise SteleError(f"{place}.{changed}: {length}, but {name} mines at most {most} tokens; {way_out}")
 
 
@@ -205,7 +205,9 @@ def check_models_of_scale(plan: Plan) -> None:
     for key, changes in sizes.models.items():
         _check_pretraining(plan, key, changes, f"{name}: models.{key}")
     for key in filter(plan.models.is_trained, plan.models.all):
-        recipe = plan.models[key].recipe
-        if recipe in sizes.pretraining and (reason := plan.pretraining.too_long(key)):
+        if (recipe := plan.models[key].recipe) not in sizes.pretraining:
+            continue
+        if reason := plan.pretraining.too_long(key):
             way_out = "give a smaller number, or change single models (`models:`)"
             raise SteleError(f"{name}: pretraining.{recipe}: {reason}; {way_out}")
+        _check_mined_lengths(plan, key, plan.pretraining.values(key), f"{name}: pretraining.{recipe}")
