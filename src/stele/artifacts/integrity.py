@@ -123,7 +123,7 @@ def _read(path: Path) -> Record:
 
 
 def file_problem(path: Path, facts: FileFacts, record_time: int, whole: bool, key: str) -> str | None:
-    """The problem of a file whose record was written at `made` (nanoseconds), as text; None for an intact file."""
+    """The problem of a file, as text; None for an intact one. `record_time`: when its record was written, in ns."""
     try:
         status = path.stat()
         if status.st_size != facts["bytes"]:

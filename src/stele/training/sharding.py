@@ -130,7 +130,7 @@ def summed(part: Tensor, processes: ProcessContext | None) -> Tensor:
 def of_all_groups(own_tensors: Mapping[int, Tensor], zeros: Tensor, process: ProcessContext) -> Tensor:
     """Collects the tensors of all groups of a step from all processes into `zeros` [groups, ...], which is contiguous.
 
-    `own`: place in the step -> tensor. Shared groups are equal in all processes; a group that none has stays 0.
+    `own_tensors`: place in the step -> tensor. Shared groups are equal in all processes; a group that none has stays 0.
     """
     for number, tensor in own_tensors.items():
         zeros[number] = tensor

@@ -123,7 +123,7 @@ def added(batch: Batch, vectors: Tensor, statistics: Tensor | None, recipe: Any)
 
 
 def of_step(own_groups: Mapping[int, Added], shapes: tuple, recipe: Any, device: Any, process: ProcessContext) -> Added:
-    """Collects the additions of a step's groups, in order; `own`: place -> those of this process."""
+    """Collects the additions of a step's groups, in order; `own_groups`: place -> those of this process."""
     parts = []
     for n, shape in enumerate(shapes):
         dtype = torch.long if n in (0, 3) else torch.float32
