@@ -226,6 +226,13 @@ def test_a_scale_s_texts_longer_than_the_base_reads_or_mining_gives_are_refused(
         checked(scale=scale_file(tmp_path, scale))
 
 
+def test_shorter_mined_texts_are_not_held_against_the_lengths_that_a_scale_inherits(checked, tmp_path):
+    inherited = checked(scale="miniature").pretraining.values("crop")["sentence_length"]
+    mined = f"like: miniature\ngenerated: true\npairs: {{crop: {{sentence_tokens: {inherited - 1}}}}}"
+    plan = checked(scale=scale_file(tmp_path, mined))
+    assert plan.pretraining.values("crop")["sentence_length"] == inherited
+
+
 def test_languages_out_of_scale_make_a_row_not_in_scale(jobs):
     row = RunKey("mrtydi", "mine", "multilingual_kept")
     state, reason = own(jobs, "miniature", languages=["en", "uk"]).rows.problem(row)

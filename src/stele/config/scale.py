@@ -12,7 +12,7 @@ from stele.config.model import PLAIN_NAME, Config
 from stele.errors import SteleError, unknown
 from stele.files.atomic import atomic_file
 from stele.files.paths import STAMP, read_stamp
-from stele.files.strict import validate
+from stele.files.strict import Values, validate
 from stele.recipes.scale import Corpora, Scale
 
 
@@ -60,18 +60,25 @@ def check_stamp(folder: Path, scale: str, way_out: str) -> None:
 
 def load_scale(name: str) -> Scale:
     """The sizes of a scale of the catalogue or of a user's YAML file. Raises SteleError if it is unknown or invalid."""
+    values = whole_scale(scale_values(name), name)
     if name in catalogue.scale_names():
-        return validate(Scale, whole_scale(catalogue.load(f"scales/{name}"), name), name)
-    if not is_file(name):
-        raise unknown("scale", name, catalogue.scale_names(), "scale (or give a .yaml file of your own)")
+        return validate(Scale, values, name)
     _check_stem(name)
-    values = whole_scale(catalogue.read_yaml(name), name)
     limits = values.get("corpora")
     limited = limits.keys() if isinstance(limits, Mapping) else set()
     for dataset in limited & catalogue.entries(Dataset).keys() - Corpora.model_fields.keys():
         wanted = "want cc100: {documents: N} or wikipedia: {pages: N}"
         raise SteleError(f"{name}: corpora: {dataset} is used whole; {wanted}")
     return validate(Scale, values, name)
+
+
+def scale_values(name: str) -> Values:
+    """The keys in a scale's own file, without those that `like` inherits. Raises SteleError if it is unknown."""
+    if name in catalogue.scale_names():
+        return catalogue.load(f"scales/{name}")
+    if not is_file(name):
+        raise unknown("scale", name, catalogue.scale_names(), "scale (or give a .yaml file of your own)")
+    return catalogue.read_yaml(name)
 
 
 def _check_stem(name: str) -> None:

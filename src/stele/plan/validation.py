@@ -8,6 +8,7 @@ from stele.benchmarks.reader import AnsweringReader, BenchmarkReader, RetrievalR
 from stele.catalogue import recipes
 from stele.catalogue.schema.benchmarks import metric_parts
 from stele.catalogue.schema.datasets import Dataset
+from stele.config.scale import scale_values
 from stele.config.sources import Sources
 from stele.errors import SteleError, check_known, unknown
 from stele.evaluation.metric import KINDS
@@ -201,6 +202,7 @@ def _check_names(kind: str, names: Iterable[Any], valid: Collection[str], place:
 def check_models_of_scale(plan: Plan) -> None:
     """Checks the changes of models in a user's scale, including models of config.yaml."""
     sizes, name = plan.settings.sizes, plan.settings.scale
+    of_file = scale_values(name).get("pretraining", {})
     _check_names("model", sizes.models, plan.models.all, f"{name}: models")
     for key, changes in sizes.models.items():
         _check_pretraining(plan, key, changes, f"{name}: models.{key}")
@@ -210,4 +212,5 @@ def check_models_of_scale(plan: Plan) -> None:
         if reason := plan.pretraining.too_long(key):
             way_out = "give a smaller number, or change single models (`models:`)"
             raise SteleError(f"{name}: pretraining.{recipe}: {reason}; {way_out}")
-        _check_mined_lengths(plan, key, plan.pretraining.values(key), f"{name}: pretraining.{recipe}")
+        changes = {changed: plan.pretraining.values(key)[changed] for changed in of_file.get(recipe, {})}
+        _check_mined_lengths(plan, key, changes, f"{name}: pretraining.{recipe}")
