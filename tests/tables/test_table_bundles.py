@@ -269,7 +269,8 @@ def test_every_cell_is_listed_with_the_command_that_builds_it(bench, results, ca
     assert len(rows) == 6 and rows[0].keys() == set(COLUMNS)
     assert rows[0].items() >= {"language": "ar", "printed": "40.0", "measured": "50", "state": "measured"}.items()
     assert rows[3]["state"] == "not run" and rows[3]["measured"] == ""
-    assert rows[3]["command"] == f"snakemake {results}/mrtydi/second/zero_shot_marco.json"
+    built = f"{results}/mrtydi/second/zero_shot_marco.json"
+    assert rows[3]["command"] == f"snakemake {built} --config results_dir={results}"
 
 
 def test_a_folder_that_is_not_there_gets_no_manifest(tmp_path, capsys):

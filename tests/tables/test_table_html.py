@@ -85,7 +85,7 @@ def test_a_cell_unfolds_to_what_it_is_and_its_command(bench):
         "metric": "mrr@100", "language": "ar", "labels": "generated data",
     }  # fmt: skip
     assert box.find("./h3").text == "First · AR"
-    assert box.find(".//code").text == f"snakemake {path.as_posix()}"
+    assert box.find(".//code").text == f"snakemake {path} --config results_dir={bench.results_dir}"
     assert box.find(".//a").get("href") == "../../mrtydi/first/zero_shot_marco.json"
     missing = _unfolded(_page(bench, bench.spec()), 2, 0)[0]
     assert missing.find(".//a") is None and "mrtydi/second/zero_shot_marco.json" in missing.text_content()
@@ -106,14 +106,15 @@ def test_a_cell_of_seeds_whose_mean_was_not_written_has_no_link_that_leads_nowhe
     bench.result("first", {"ar": 0.75})  # of the configuration's seeds: another number
     box, facts = _unfolded(_page(bench, table), 0, 0)
     assert facts["ours"] == "50.0 (unrounded 0.5)" and box.find(".//a") is None
-    assert box.find(".//code").text == f"snakemake {(path.with_suffix('') / 'pt0-ft1.json').as_posix()}"
+    assert box.find(".//code").text.startswith(f"snakemake {path.with_suffix('') / 'pt0-ft1.json'} --config")
 
 
 def test_a_table_with_seeds_of_its_own_builds_the_files_of_these_seeds(bench):
     filled_table = filled(bench, bench.spec(**{"stub: Method": "stub: Method\nseeds: {finetuning: [0, 1]}"}))
     files = [f"{bench.results_dir}/mrtydi/first/zero_shot_marco/pt0-ft{seed}.json" for seed in (0, 1)]
-    assert row_targets(filled_table.cells, filled_table.results)[0].command == f"snakemake {' '.join(files)}"
-    assert f",{' '.join(files)},snakemake {' '.join(files)}\n" in to_csv(filled_table)
+    command = f"snakemake {' '.join(files)} --config results_dir={bench.results_dir}"
+    assert row_targets(filled_table.cells, filled_table.results)[0].command == command
+    assert f",{' '.join(files)},{command}\n" in to_csv(filled_table)
 
 
 def test_a_cell_names_the_guess_and_the_spread_in_the_unit_of_its_number(bench):

@@ -126,7 +126,7 @@ def test_csv_has_one_line_a_cell(bench, msm):
         "printed_under": "AR",
         "measured": "50", "difference": "2.1", "state": "measured", "reason": "",
         "labels": "limited", "target": path,
-        "command": f"snakemake {path}",
+        "command": f"snakemake {path} --config results_dir={bench.results_dir}",
     }  # fmt: skip
     average = next(x for x in lines if x["row"] == "MSM / R@2k" and x["column"] == "AVG")
     shown = [average[key] for key in ("language", "difference", "labels")]

@@ -213,13 +213,15 @@ def row_targets(cells: Sequence[Cell], results: Results) -> list[RowTargets]:
 
 
 def command(results: Results, paths: Sequence[Path]) -> str:
-    """Command that builds files of a folder; packed results are built again in another folder."""
-    if not (results.folder / STUDY).is_file():
-        return shlex.join(["snakemake", *(path.as_posix() for path in paths)])
-    scale = read_stamp(results.folder)
-    folder = f"results_{scale}"
-    anew = [f"{folder}/{path.relative_to(results.folder).as_posix()}" for path in paths]
-    return shlex.join(["snakemake", *anew, "--config", f"scale={scale}", f"results_dir={folder}"])
+    """Command that builds files of a folder of results; packed results are built again in another folder."""
+    folder, config = results.folder, []
+    if (folder / STUDY).is_file():
+        scale = read_stamp(folder)
+        folder, config = Path(f"results_{scale}"), [f"scale={scale}"]
+    if folder != Path("results"):
+        config.append(f"results_dir={folder}")
+    files = [(folder / path.relative_to(results.folder)).as_posix() for path in paths]
+    return shlex.join(["snakemake", *files, *(["--config", *config] if config else [])])
 
 
 def files_of(cell: Cell, results: Results) -> list[Path]:
