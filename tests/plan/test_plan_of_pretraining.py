@@ -120,10 +120,10 @@ def test_crops_come_from_wikipedia_or_from_web_text(jobs, plan, tmp_path):
     ("text", "wanted"),
     [
         ("pairs: {chunks: {corpus: wikipdia}}", r"pairs\.chunks\.corpus: .*did you mean 'wikipedia'"),
-        ("pairs: {ilk: {parts: language_pairs}}", r"pairs\.ilk\.parts: a scale cannot set it"),
-        ("finetuning: {nq: {threads: 2}}", r"finetuning\.nq\.threads: a scale cannot set it; give .* own `threads`"),
-        ("standins: {xlmr: {threads: 2}}", r"standins\.xlmr\.threads: a scale cannot set it"),
-        ("models: {msm_large: {threads: 2}}", r"models\.msm_large\.threads: a scale cannot set it"),
+        ("pairs: {ilk: {parts: language_pairs}}", r"pairs\.ilk\.parts: it cannot be set here"),
+        ("finetuning: {nq: {threads: 2}}", r"finetuning\.nq\.threads: it cannot be set here; give .* own `threads`"),
+        ("standins: {xlmr: {threads: 2}}", r"standins\.xlmr\.threads: it cannot be set here"),
+        ("models: {msm_large: {threads: 2}}", r"models\.msm_large\.threads: it cannot be set here"),
         ("pairs: {ilk: {pasages: 3}}", r"unknown key 'pairs\.ilk\.pasages'"),
     ],
 )

@@ -123,6 +123,12 @@ def test_a_base_or_a_recipe_that_would_change_nothing_is_refused(checked, models
     checked(scale="paper", models={name: {**models[name], "recipe": "msm", "checkpoint": "train"}})
 
 
+def test_an_override_of_threads_is_refused_since_the_job_reserves_the_scale_s(checked):
+    models = {"mine": {"base": "xlmr", "recipe": "msm", "override": {"threads": 7}}}
+    with pytest.raises(SteleError, match=r"models\.mine\.override\.threads: .*the scale's own `threads`"):
+        checked(models=models)
+
+
 @pytest.mark.parametrize(
     ("base", "recipe", "override", "message"),
     [

@@ -12,7 +12,7 @@ from stele.files.strict import Values, validate
 from stele.recipes.scale import Scale
 
 NOT_INHERITED = ("title", "generated")  # each scale says these itself
-# keys of recipes that a scale cannot set -> what to do instead
+# keys of recipes that scales and overrides cannot set -> what to do instead
 NOT_IN_RECIPES = {"parts": "remove this key", "threads": "give the scale's own `threads`"}
 
 
@@ -91,15 +91,15 @@ def check_scale(values: Facts, where: str) -> None:
     for key, forced in values.get("standins", {}).items():
         standins = catalogue.load("standins")
         _known(key, standins, where, "standins")
-        _refuse_fixed(forced, f"{where}: standins.{key}")
+        refuse_fixed(forced, f"{where}: standins.{key}")
         check_standin({**standins[key], **forced}, where, ["standins", key])
     for section in KINDS:
         for name, forced in values.get(section, {}).items():
             _known(name, recipes[section], where, section)
-            _refuse_fixed(forced, f"{where}: {section}.{name}")
+            refuse_fixed(forced, f"{where}: {section}.{name}")
             check_recipe(section, {**recipes[section][name], **forced}, where, [section, name])
     for key, forced in values.get("models", {}).items():
-        _refuse_fixed(forced, f"{where}: models.{key}")
+        refuse_fixed(forced, f"{where}: models.{key}")
         model = catalogue.entries(Model).get(key)
         if model and model.recipe:
             scaled = values.get("pretraining", {}).get(model.recipe, {})
@@ -107,9 +107,10 @@ def check_scale(values: Facts, where: str) -> None:
             check_recipe("pretraining", recipe, where, ["models", key])
 
 
-def _refuse_fixed(forced: Facts, place: str) -> None:
+def refuse_fixed(forced: Facts, place: str) -> None:
+    """Raises SteleError if a scale or an override sets a key of NOT_IN_RECIPES."""
     for key in NOT_IN_RECIPES.keys() & forced.keys():
-        raise SteleError(f"{place}.{key}: a scale cannot set it; {NOT_IN_RECIPES[key]}")
+        raise SteleError(f"{place}.{key}: it cannot be set here; {NOT_IN_RECIPES[key]}")
 
 
 def _check_languages(values: Facts, where: str) -> None:

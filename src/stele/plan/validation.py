@@ -6,6 +6,7 @@ from typing import Any
 from stele import catalogue
 from stele.benchmarks.reader import AnsweringReader, BenchmarkReader, RetrievalReader
 from stele.catalogue import recipes
+from stele.catalogue.scales import refuse_fixed
 from stele.catalogue.schema.benchmarks import metric_parts
 from stele.catalogue.schema.datasets import Dataset
 from stele.config.scale import scale_values
@@ -124,6 +125,7 @@ def _check_pretraining(plan: Plan, key: str, changes: Values, place: str) -> Non
     """Checks the recipe of a model with the given changes; `place` names their place in messages."""
     if not plan.models.is_trained(key):
         raise SteleError(f"{place}: {key} is not pretrained here: give `base` and `recipe`, and no `checkpoint`")
+    refuse_fixed(changes, place)
     if "objective" in changes:
         _check_names("objective", [changes["objective"]], module_names(OBJECTIVES), f"{place}.objective")
     if isinstance(languages := changes.get("languages", []), str):
