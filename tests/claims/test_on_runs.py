@@ -244,6 +244,21 @@ def test_how_large_generated_data_are_is_no_evidence(judged):
     assert judged(cost, EQUAL).verdict.reason == "nothing is a multiple of 0"
 
 
+@pytest.mark.parametrize(
+    ("claimed", "state"),
+    [
+        ({"value": 41}, "supported"),
+        ({"value": 40}, "reversed"),
+        ({"value": 41, "at_least": True}, "reversed"),
+        ({"value": 40, "more_than": True}, "supported"),
+    ],
+)
+def test_a_cell_s_number_is_rounded_only_for_a_claim_of_that_very_number(judged, claimed, state):
+    """As the claim is judged on print; our number is about 40.6."""
+    one = {"kind": "count", "of": cells("all/ours/mrr/ar"), **claimed}
+    assert judged(one, EQUAL | {"msm": 0.0125}, labels=(), **QUIET).verdict.state == state
+
+
 @pytest.mark.parametrize(("number", "state"), [(2, "undecided"), (3, "reversed")])
 def test_a_count_leaves_open_what_the_last_run_leaves_out(judged, tmp_path, number, state):
     """Thai, not Swahili, of which the paper prints a dash."""

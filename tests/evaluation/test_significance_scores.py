@@ -48,6 +48,8 @@ def test_a_result_stands_for_the_file_that_it_names_beside_it(tmp_path):
     record = {"metrics": {"mrr@10": {}}, "seeds": {}, "queries": {"file": "mine.csv", "sha256": sha256(csv)}}
     write_sealed(tmp_path / "mine.json", record)
     assert read(tmp_path / "mine.json")[0].keys == [("en", "1")]
+    write_result(tmp_path / "other.json", [0.5]).with_suffix("").rename(tmp_path / "mine")  # of an earlier scoring
+    assert read(tmp_path / "mine.json")[0].source == str(csv)
     write_csv(csv, [("en", "en", "1", 0.6)], ("mrr@10",))
     with pytest.raises(SteleError, match=r"mine\.csv: these values per query do not belong to mine\.json"):
         read(tmp_path / "mine.json")

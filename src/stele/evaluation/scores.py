@@ -1,8 +1,8 @@
 """Scores per query, in the files that `stele scoring score` writes.
 
 Such a file (Parquet or CSV) has the columns search, language and query, and one per metric, empty where a query does
-not count. A result stands for `queries.parquet` in the folder of its name (`pt0-ft0.json`: `pt0-ft0/`) or, without it,
-for the file that the result names. An averaged result stands for the files of its seeds (`zero_shot.json`:
+not count. A result stands for the file that it names: `queries.parquet` is in the folder of its name (`pt0-ft0.json`:
+`pt0-ft0/`), any other beside it. An averaged result stands for the files of its seeds (`zero_shot.json`:
 `zero_shot/pt0-ft0.json` and so on).
 """
 
@@ -104,10 +104,14 @@ def _of_result(path: Path) -> list[Scores]:
 
 
 def _queries_of(path: Path, known: dict | None) -> Path:
-    """The file of a result's values per query: in the folder of its name, else the one beside it that it names."""
+    """The file of a result's values per query: the one beside it that it names, unless that is `queries.parquet`.
+
+    That one is in the folder of its name; an earlier scoring may have left another file there.
+    """
     usual = path.with_suffix("") / QUERIES
     named = path.parent / relative(known["file"], f"{path}: queries") if known else usual
-    return named if named.is_file() and not usual.is_file() else usual
+    is_usual = named.name == QUERIES and usual.is_file()
+    return named if named.is_file() and not is_usual else usual
 
 
 def _existing_file(wanted: Path, result: Path) -> Path:

@@ -256,8 +256,9 @@ def count(judging: Judging) -> Verdict:
     if judging.missing or not numbers:
         return judging.nothing
     left_out = sum(number is None and value.number is not None for value, number in found)
-    decimals = len(repr(claim.value).partition(".")[2])
-    counted = round(numbers[0], decimals) if len(values) == 1 else len(numbers)
+    counted: float = numbers[0] if len(values) == 1 else len(numbers)
+    if compare is eq:
+        counted = round(counted, len(repr(claim.value).partition(".")[2]))
     if GENERATED in judging.labels:
         return Verdict("no data", f"sizes of generated data are chosen ({counted:g}, claimed {claim.value:g})")
     return findings.count(counted, claim.value, compare, left_out)
