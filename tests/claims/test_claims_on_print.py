@@ -123,6 +123,15 @@ def test_what_cannot_be_checked_has_no_judgement(tmp_path):
     assert judged(tmp_path, kind="other", checkable=False, why="of other papers", printed=None) is None
 
 
+def test_a_point_without_a_place_of_its_own_is_addressed_at_the_parameters_of_its_model(tmp_path, monkeypatch):
+    changed = small_paper.FIGURE.replace("at: 0, target: {model: mbert}", "target: {model: me5_small}")
+    changed = changed.replace("at: 5,", "at: 200,").replace("at: 10,", "at: 300,")
+    changed = changed.replace("{0: 0.3, 10:", "{118: 0.3, 300:")
+    monkeypatch.setattr(small_paper, "FIGURE", changed)
+    small, large = ({"figure": 3, "at": f"ar/ours/{place}"} for place in (118, 300))
+    assert judged(tmp_path, kind="trend", points=[small, large], shape="rising").verdict == "holds"
+
+
 def test_a_ratio_of_losses_is_rounded_as_one_of_gains_and_none_is_by_0(tmp_path, monkeypatch):
     """-10.5 is 0.875 times -12.0; a right of 0.0 may be 0, and nothing is divided by it."""
     table = small_paper.TABLE

@@ -201,7 +201,7 @@ def _points(figure: Figure) -> Iterator[PrintedValue]:
             printed = panel.printed.get(series.key, {})
             for point in series.points or [None]:
                 target = figure.target_of(panel, series, point)
-                at = point.at if point else figure.reference
+                at = point.place if point else figure.reference
                 parts = (panel.key, series.key, "-" if at is None else f"{at:g}")
                 yield PrintedValue(
                     place=f"figure {figure.number}",
