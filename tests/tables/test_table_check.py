@@ -175,6 +175,14 @@ def test_a_mean_that_rounds_to_the_print_is_no_deviation(bench):
     assert check.deviations([table]) == []
 
 
+def test_a_bold_number_is_the_best_of_its_own_metric(bench):
+    """Rows of recall below those of MRR: 50 and 30 are the best, though recall is higher."""
+    bold = "[{value: 50.0, bold: true}, {value: 30.0, bold: true}, 40.0]}"
+    recall = "- {key: recall, label: Recall, target: {model: second, metric: recall@100}, printed: [90.0, 80.0, 85.0]}"
+    table = bench.spec(**{"[50.0, 30.0, 40.0]}": f"{bold}\n  {recall}"})
+    assert check.deviations([table]) == []
+
+
 def test_an_average_is_of_the_cells_of_its_own_metric(write):
     """By hand: (.401 + .202) / 2 = .3015 and (.8 + .7) / 2 = .75, beside each other as in many papers."""
     columns = (

@@ -94,12 +94,13 @@ def printed_twice(tables: Sequence[Table]) -> Iterator[FoundDeviation]:
 
 
 def bold_marks(table: Table, cells: Sequence[TableCell]) -> Iterator[FoundDeviation]:
-    """Finds numbers printed in bold that are not the best of their column."""
+    """Finds numbers printed in bold that are not the best of their column, among those of the same measure."""
     columns = defaultdict(list)
     for cell in cells:
         if cell.number is not None and cell.direction != "none":
             group = cell.group.key if table.compare == "group" else ""
-            columns[group, cell.line.key, cell.column.key].append(cell)
+            measure = cell.target.benchmark, cell.target.metric  # rows may be benchmarks or metrics
+            columns[group, cell.line.key, cell.column.key, measure].append(cell)
     for rivals in columns.values():
         best = (max if rivals[0].direction == "higher" else min)(rivals, key=lambda cell: cell.number)
         for cell in rivals:
