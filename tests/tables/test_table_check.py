@@ -128,6 +128,14 @@ def test_the_names_in_a_figure_are_checked_too(bench, root, capsys):
     assert said in capsys.readouterr().err
 
 
+def test_the_model_that_rows_are_tested_against_is_checked_too(bench, capsys):
+    models = {"model: first": "model: mbert", "model: second": "model: msm"}
+    for against, status in (("mbert", 0), ("{mrtydi: mbert}", 0), ("mbertt", 1), ("{mrtydi: mbertt}", 1)):
+        bench.spec(**models, **{"stub: Method": f"stub: Method\nsignificance: {{against: {against}}}"})
+        assert cli.main(["tables", "check", "--specs", str(bench.folder)]) == status
+    assert "msm/99: `significance`: unknown model 'mbertt'; did you mean 'mbert'" in capsys.readouterr().err
+
+
 def test_the_columns_that_two_papers_exchanged_are_compared_as_meant(papers):
     pairs = {(c.table.id, c.address): (c, origin) for c, origin in check.borrowed_cells(papers)}
     cell, origin = pairs["kept/4", "r2k/msm_base/value/ar"]

@@ -126,6 +126,11 @@ class Significance(Strict):
         "compared with the second-best",
     )
 
+    @property
+    def baselines(self) -> set[str]:
+        """Models against which the other rows are tested, of all benchmarks."""
+        return {*self.against.values()} if isinstance(self.against, dict) else {self.against} - {None}
+
     def baseline(self, benchmark: str) -> str | None:
         """Model against which the other rows of a benchmark are tested."""
         return self.against.get(benchmark) if isinstance(self.against, dict) else self.against

@@ -4,11 +4,12 @@ The check recomputes averages, compares numbers printed twice, bold marks and pr
 one paper borrowed from another with their origin, and finds rows with the same numbers under different models. The
 table's spec must list each deviation with its reason (`deviations`). An unlisted deviation is an error, and so are a
 listed one that does not occur, a claim (`claims.yaml`) whose stated verdict does not follow from the numbers, and a
-benchmark, model, setting, metric or language, in a cell or a figure, that neither the catalogue nor config.yaml has.
+benchmark, model, setting, metric or language, in a cell, a figure or a test, that neither the catalogue nor config.yaml
+has.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -245,6 +246,13 @@ def sources(tables: Iterable[Table], figures: Iterable[Figure] = ()) -> Iterator
         yield from ((f"{figure.file}.yaml", value) for value in figure.references())
 
 
+def unknown_baselines(tables: Iterable[Table], models: Collection[str]) -> Iterator[str]:
+    """Describes models that a table's significance tests compare with and that are not among `models`."""
+    for table in tables:
+        for model in sorted(table.significance.baselines - {*models}):
+            yield str(unknown("model", model, models, f"{table.id}: `significance`"))
+
+
 def counts(table: Table) -> Counter[str]:
     """Numbers of cells that hold a number, words or a dash; empty for a table that only explains words."""
     if not table.counted:
@@ -280,6 +288,7 @@ def run(args: Check) -> None:
     config = Path("config.yaml")
     # read first, since it may add to the catalogue
     models = parse_config(read_yaml(config)).models if config.is_file() else ()
-    names = unknown_names(sources(tables, figures), {*entries(Model), *models})
+    known = {*entries(Model), *models}
+    names = [*unknown_names(sources(tables, figures), known), *unknown_baselines(tables, known)]
     if problems := [*unexplained(tables, occurring), *names, *check.problems(args.specs)]:
         raise SteleError("\n".join(["the tables contradict themselves or their claims:", *problems]))

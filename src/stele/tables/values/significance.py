@@ -137,8 +137,7 @@ def _method(cells: Sequence[Cell], plan: Significance, how: str, count: int) -> 
     """Describes the tests in a sentence; "" if none was done."""
     if not count:
         return ""
-    models = {*(plan.against.values() if isinstance(plan.against, dict) else [plan.against])}
-    rows = dict.fromkeys(cell.row.label for cell in cells if cell.reference and cell.reference.model in models)
+    rows = dict.fromkeys(cell.row.label for cell in cells if cell.reference and cell.reference.model in plan.baselines)
     whom = f"the row {' or '.join(rows)}" if plan.against else "the second-best row of its column"
     over = f", {plan.correction.capitalize()} correction over {amount(count, 'test')}"
     family = "" if plan.correction == "none" else over
