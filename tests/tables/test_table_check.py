@@ -191,6 +191,14 @@ def test_a_bold_number_is_the_best_of_its_own_metric(bench):
     assert check.deviations([table]) == []
 
 
+def test_a_borrowed_cell_is_compared_with_the_cell_of_its_own_setting(write):
+    """The origin's last column is its first in another setting."""
+    second = "- {key: direct, header: AR, target: {setting: direct, language: ar}}\ngroups:"
+    origin = {"groups:": second, "0.303, 0.504]": "0.303, 0.504, 0.7]", "0.313, 0.514]": "0.313, 0.514, 0.8]"}
+    tables = [write(ORIGIN, **origin), write(BORROWING, **{"setting: zero_shot_nq,": "setting: zero_shot_nq_ccp,"})]
+    assert check.deviations(tables) == []
+
+
 def test_an_average_is_of_the_cells_of_its_own_metric(write):
     """By hand: (.401 + .202) / 2 = .3015 and (.8 + .7) / 2 = .75, beside each other as in many papers."""
     columns = (

@@ -140,7 +140,8 @@ def borrowed_cells(tables: Sequence[Table]) -> Iterator[tuple[TableCell, TableCe
     rows = defaultdict(dict)
     for table in tables:
         for cell in printed_cells(table):
-            rows[table.id, f"{cell.group.key}/{cell.row.key}"][_about(cell)] = cell
+            of_row = rows[table.id, f"{cell.group.key}/{cell.row.key}"]
+            of_row[_about(cell)] = of_row[_about(cell), repr(cell.target.setting)] = cell
     known = {table for table, _ in rows}
     for table in tables:
         for cell in printed_cells(table):
@@ -150,7 +151,9 @@ def borrowed_cells(tables: Sequence[Table]) -> Iterator[tuple[TableCell, TableCe
             if (source.table, source.row) not in rows:
                 valid = {row for other, row in rows if other == source.table}
                 raise unknown("row", str(source.row), valid, f"{table.file}.yaml: `sources`: {source.table}")
-            yield cell, rows[source.table, source.row].get(_about(cell))
+            of_row = rows[source.table, source.row]
+            # a row may print several settings; papers may name one setting differently
+            yield cell, of_row.get((_about(cell), repr(cell.target.setting)), of_row.get(_about(cell)))
 
 
 def borrowed_differently(tables: Sequence[Table]) -> Iterator[FoundDeviation]:
