@@ -188,6 +188,7 @@ def test_the_manifest_holds_what_each_result_was_made_from(results):
 def test_every_cell_is_counted_once(bench, results):
     bench.spec()
     rows = count_states(all_cells([bench.folder / "msm"], bench.results_dir))
+    assert count_states(all_cells([bench.folder, bench.folder / "msm"], bench.results_dir)) == rows, "each table once"
     assert rows == [["paper", "tables", "cells", "measured", "not run"], ["msm", 1, 6, 3, 3], ["all", 1, 6, 3, 3]]
 
 

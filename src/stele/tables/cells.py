@@ -93,8 +93,8 @@ def all_cells(specs: Sequence[Path], results_dir: Path, context: Path | None = N
     """
     known = context_of(results_dir, context)
     results = Results(results_dir)
-    tables = [table for folder in specs for table in load_specs(folder)]
-    tables.sort(key=lambda table: (table.rank, table.number))
+    by_id = {table.id: table for folder in specs for table in load_specs(folder)}  # a folder may be within another
+    tables = sorted(by_id.values(), key=lambda table: (table.rank, table.number))
     return [cell for table in tables for cell in table_cells(table, known, results)]
 
 
