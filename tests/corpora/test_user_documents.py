@@ -188,6 +188,15 @@ def test_what_looks_wrong_is_said(read, language, texts, number, message):
     assert message in log and any(message in note for note in record["notes"])
 
 
+def test_a_script_whose_name_has_two_words_is_recognised(read, monkeypatch):
+    santali = Language(name="Santali", script="Ol Chiki", script_kind="alphabet", family="Munda")
+    entries = catalogue.entries
+    known = {**entries(Language), "sat": santali}
+    monkeypatch.setattr(catalogue, "entries", lambda kind: known if kind is Language else entries(kind))
+    _, record, _ = read({"sat.txt": "ᱱᱚᱣᱟ ᱫᱚ ᱚᱞ ᱠᱟᱱᱟ ᱾ ᱱᱚᱣᱟ ᱦᱚᱸ ᱾\n\nᱚᱱᱟ ᱫᱚ ᱵᱟᱝ ᱾ ᱱᱚᱣᱟ ᱫᱚ ᱦᱩᱭ ᱾"}, "sat")
+    assert [note for note in record["notes"] if "one sentence" not in note] == []
+
+
 @pytest.mark.parametrize(
     ("files", "message"),
     [

@@ -193,7 +193,7 @@ def _notes(
             *notes,
             f"{language}: no language of the catalogue or of `add_languages`; general rules split its sentences",
         ]
-    of_script = sum(letters[script] for script in _UNICODE.get(entry.script, {entry.script.upper()}))
+    of_script = sum(letters[script] for script in _UNICODE.get(entry.script, {entry.script.upper().partition(" ")[0]}))
     if 2 * of_script < letters.total():
         script, number = letters.most_common(1)[0]
         notes.append(
