@@ -71,6 +71,19 @@ def test_planted_passages_and_queries_are_counted_and_shown(tmp_path, add, capsy
     assert "set: 7 of 60 passages occur in the 9 documents (5 verbatim, 2 nearly)" in capsys.readouterr().err
 
 
+def test_a_record_of_other_than_documents_is_named(tmp_path, add, capsys):
+    put(tmp_path / "set" / "corpus.jsonl", [{"_id": "p0", "text": passage("de", 0)}])
+    put(tmp_path / "set" / "queries.jsonl", [{"_id": "q0", "text": "Wo steht de 0?"}])
+    put(tmp_path / "set" / "qrels" / "test.jsonl", [{"query-id": "q0", "corpus-id": "p0", "score": 1}])
+    sets = user_sets([tmp_path / "set"], None)
+    add({key.removeprefix("add_"): entries for key, entries in sets.items() if key != "user_data"})
+    (tmp_path / "data").mkdir()
+    write_sealed(wrong := tmp_path / "data" / "record.json", {"dataset": "documents", "part": "de"})
+    words = ["--benchmark", "set", "--data", f"set={tmp_path / 'set'}", "--output", str(tmp_path / "out/record.json")]
+    assert cli.main(["corpora", "leakage", "--documents", str(wrong), *words]) != 0
+    assert f"{tmp_path / 'data'}: no documents here" in capsys.readouterr().err
+
+
 def test_of_each_kind_of_match_so_many_examples_are_shown():
     texts = [EvaluatedText("passages", "de", str(number), "text") for number in range(2 * EXAMPLES + 1)]
     overlaps = {number: Overlap("de/d0", 0.5, number <= EXAMPLES) for number in range(len(texts))}

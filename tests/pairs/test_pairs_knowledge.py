@@ -8,6 +8,7 @@ from knowledge_texts import Article, documents, random_wiki, text
 
 from stele.errors import SteleError
 from stele.pairs.mining.segments import join, passages
+from tests.sealed import write_sealed
 
 EN, FR = random_wiki("en", 60, 1), random_wiki("fr", 50, 2, entities=70)
 WIKIS = {"ilk": {"en": EN}, "uhs_ilk": {"en": EN}, "clk": {"en": EN, "fr": FR}}
@@ -218,6 +219,16 @@ def test_shards_in_another_order_are_refused(knowledge_pairs):
     with pytest.raises(SteleError, match=r"not made of these documents of en in this order: \S+, \S+; build"):
         knowledge_pairs({"en": EN}, method="ilk", shards=2, others={"en": EN}, write=turned)
     assert knowledge_pairs({"en": EN}, method="ilk", shards=2, others={"en": EN}).rows
+
+
+def test_a_record_of_other_than_documents_is_refused(knowledge_pairs, tmp_path):
+    write_sealed(wrong := tmp_path / "record.json", {"job": "sources dataset"})
+
+    def mistaken(folder, *given):
+        return [wrong] if folder.name == "others" else documents(folder, *given)
+
+    with pytest.raises(SteleError, match=r"not made of these documents of en in this order: \S+record.json; build"):
+        knowledge_pairs({"en": EN}, method="ilk", others={"en": EN}, write=mistaken)
 
 
 @pytest.mark.parametrize("method", ["clk", "ds_clk"])

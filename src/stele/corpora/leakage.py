@@ -59,7 +59,7 @@ def run(args: Leakage) -> None:
     languages = args.languages or catalogue.entry(Benchmark, args.benchmark).languages
     document_records = {f"documents:{number}": path for number, path in enumerate(args.documents)}
     corpora = {path: records.read_record(path) for path in args.documents}
-    total = sum(record["documents"] for record in corpora.values())
+    total = sum(record.get("documents", 0) for record in corpora.values())
     documents = progress.track(_documents(corpora), total, "documents", "document")
     # all of them are compared
     texts = (text.text for text in evaluated_texts(benchmark, data, languages))

@@ -74,7 +74,7 @@ def _check_documents(code: str, base: Path, documents: Sequence[Path]) -> None:
         for number, path in enumerate(documents, 1)
         if records.content_digest(path) != known.get(f"documents:{number}")
     ]
-    pages = sum(records.read_record(path)["documents"] for path in documents)
+    pages = sum(records.read_record(path).get("documents", 0) for path in documents)
     if others or pages != (built := knowledge_base.read_pages(base, ["page"]).num_rows):
         what = (
             f"of these documents of {code} in this order: {', '.join(others)}"
