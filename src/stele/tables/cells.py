@@ -93,8 +93,9 @@ def all_cells(specs: Sequence[Path], results_dir: Path, context: Path | None = N
     """
     known = context_of(results_dir, context)
     results = Results(results_dir)
-    by_id = {table.id: table for folder in specs for table in load_specs(folder)}  # a folder may be within another
-    tables = sorted(by_id.values(), key=lambda table: (table.rank, table.number))
+    given = [table for folder in specs for table in load_specs(folder)]  # a folder may be within another
+    tables = [table for place, table in enumerate(given) if table not in given[:place]]
+    tables.sort(key=lambda table: (table.rank, table.number))
     return [cell for table in tables for cell in table_cells(table, known, results)]
 
 
